@@ -26,7 +26,7 @@ from storage.metrics.grouping.currencies import question_by_currency
 from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import Grouping
 from storage.metrics.grouping.make import make_groups
-from storage.metrics.reading.at_once import AtOnce, FoundAtOnce, at_once
+from storage.metrics.reading.at_once import AtOnce, FoundAtOnce, Home, at_once
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Needs, in_other_currencies, question_of_money
 from storage.metrics.reading.reader import Question, Selection
@@ -66,11 +66,8 @@ async def _read_at_once(ctx: Context, filters: MetricsQuery, ranges: Ranges) -> 
     asked = _at_once(ctx, principal, filters, ranges)
     if asked is None:
         return None
-    plan = plan_for(
-        ctx.services.database.dialect,
-        ("metrics", form_of(principal), asked.form),
-        lambda: asked.form.statement(visible(WorkspaceRow, with_places(principal))),
-    )
+    home = Home(form_of(principal), lambda: visible(WorkspaceRow, with_places(principal)))
+    plan = asked.form.kept(ctx.services.database.dialect, home)
     values = {**principal.ids, **asked.values, "currency": filters.currency and filters.currency.value}
     return asked.found(await ctx.fetch(plan, values, replica=True))
 
@@ -82,6 +79,8 @@ def _at_once(ctx: Context, principal: Principal, filters: MetricsQuery, ranges: 
         return None
     questions: list[Question] = []
     persons = []
+    if ctx.wants("other_currencies"):
+        questions.append(question_of_money(ranges.asked.timeline.edges))
     for choice, dates in _choices(ctx, filters, ranges):
         edges, needs = dates.timeline.edges, Needs.of(choice.needed)
         if len(edges) < 2:
@@ -91,8 +90,6 @@ def _at_once(ctx: Context, principal: Principal, filters: MetricsQuery, ranges: 
         if choice.has_groups:
             by_currency = question_by_currency(choice.grouped, edges)
             questions += [by_currency] if by_currency.fact_sums else []
-    if ctx.wants("other_currencies"):
-        questions.append(question_of_money(ranges.asked.timeline.edges))
     asked = at_once(
         database.dialect.name,
         Selection([workspace_id], filters.share_id),

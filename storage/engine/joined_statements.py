@@ -3,18 +3,16 @@
 Each way costs the gateway and PostgreSQL about as much processor time as a short list.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.engine import Dialect
 
 from storage.caches import Cache
-from storage.engine.kept_statements import Kept, KeptText
+from storage.engine.kept_statements import Kept, KeptText, with_places
 
 BYTES_OF_JOINED = 4 * 1024 * 1024
 BYTES_OF_ONE, BYTES_OF_A_LETTER = 2_000, 2
-_PLACE = re.compile(r"\$(\d+)")
 
 
 class JoinedText(KeptText):
@@ -30,8 +28,9 @@ class JoinedText(KeptText):
         self.places, self.columns = 0, 0
         texts = []
         for number, part in enumerate(parts):
-            texts.append(f"({_moved(part.text, self.places)}) AS part_{number}")
-            self.places += part.places
+            ends = self.places + part.places
+            texts.append(f"({with_places(part.text, range(self.places, ends))}) AS part_{number}")
+            self.places = ends
             self.columns += part.columns
         self.text = f"SELECT * FROM {', '.join(texts)}"  # noqa: S608 - of compiled statements
 
@@ -67,8 +66,3 @@ def joined(statements: Sequence[Kept], dialect: Dialect) -> tuple[JoinedText, Ke
         found = text, Kept.of_text(text, dialect)
         _joined.keep(parts, found, BYTES_OF_ONE + BYTES_OF_A_LETTER * len(text.text))
     return found
-
-
-def _moved(text: str, by: int) -> str:
-    """The text with its places after `by` others."""
-    return _PLACE.sub(lambda place: f"${int(place[1]) + by}", text) if by else text

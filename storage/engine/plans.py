@@ -21,11 +21,12 @@ BYTES_OF_A_PLAN, BYTES_OF_A_LETTER = 3_000, 2
 _plans: defaultdict[str, Cache[Hashable, Kept]] = defaultdict(lambda: Cache(BYTES_OF_PLANS))
 
 
-def plan_for(dialect: Dialect, form: Hashable, make: Callable[[], Executable]) -> Kept:
+def plan_for(dialect: Dialect, form: Hashable, make: Callable[[], Executable | Kept]) -> Kept:
     """The plan of this form, made at its first use; those used least recently are forgotten."""
     plans = _plans[dialect.name]
     plan = plans.get(form)
     if plan is None:
-        plan = Kept(make(), dialect)
+        made = make()
+        plan = made if isinstance(made, Kept) else Kept(made, dialect)
         plans.keep(form, plan, BYTES_OF_A_PLAN + BYTES_OF_A_LETTER * len(plan.on(dialect).text))
     return plan

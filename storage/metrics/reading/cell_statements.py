@@ -66,9 +66,10 @@ def sums_of_cells(dialect: Dialect, query: CellQuery) -> Kept:
 def rows_of_cells(
     query: CellQuery,
     further: Sequence[ColumnElement[Any]] = (),
+    leading: Sequence[ColumnElement[Any]] = (),
     currency: ColumnElement[str] | None = None,
 ) -> Rows:
-    """Rows of a moment in a period and the sums of the cell columns, then the `further` columns.
+    """Rows of a moment in a period and the sums of the cell columns, between `leading` and `further` columns.
 
     `grouped_by` puts a key before each row. `states` add one row, or one for each key: `FIRST_EVER`, and
     their sums before the first edge, with 0 for the other sums. Places, besides those of the tiles:
@@ -78,23 +79,23 @@ def rows_of_cells(
     columns = [query.table.c[column.name] for column in cell_columns_of(query.fact_sums)]
     own = _Cells(query, query.tiles, currency)
     if query.is_alone and query.tiles.is_cell_by_cell:
-        rows = select(*query.keys, query.table.c.at, *columns, *further).where(*own.conditions(0))
+        rows = select(*leading, *query.keys, query.table.c.at, *columns, *further).where(*own.conditions(0))
     elif query.keys and query.tiles.is_one_period:
         # In the order of the primary key: grouped by their period too, the cells would be sorted.
         cells = own.united([*query.keys, *columns])
         keys = [cells.c[column.name] for column in query.keys]
         sums = [_sum(cells.c[column.name]) for column in columns]
-        rows = select(*keys, query.tiles.begins, *sums, *further).group_by(*keys)
+        rows = select(*leading, *keys, query.tiles.begins, *sums, *further).group_by(*keys)
     else:
         period = query.tiles.period_of(query.table.c.at).label("period")
         cells = own.united([*query.keys, period, *columns])
         keys = [cells.c[column.name] for column in (*query.keys, period)]
         sums = [_sum(cells.c[column.name]) for column in columns]
-        rows = select(*keys, *sums, *further).group_by(*keys)
+        rows = select(*leading, *keys, *sums, *further).group_by(*keys)
     if query.before is None:
         return rows
     earlier = _Cells(query, query.before, currency)
-    return union_all(rows, _before(earlier, columns).add_columns(*further))
+    return union_all(rows, _before(earlier, columns, leading).add_columns(*further))
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,9 @@ class _Cells:
         return conditions
 
 
-def _before(cells: _Cells, columns: Sequence[Column[Any]]) -> Select[Any]:
+def _before(
+    cells: _Cells, columns: Sequence[Column[Any]], leading: Sequence[ColumnElement[Any]]
+) -> Select[Any]:
     """One row for each key: `FIRST_EVER`, and the sums before the first edge; 0 in columns of no state."""
     of_states = {column.name for column in cell_columns_of(cells.query.states)}
     own_keys = cells.query.keys
@@ -135,7 +138,7 @@ def _before(cells: _Cells, columns: Sequence[Column[Any]]) -> Select[Any]:
         for column in columns
     ]
     keys = [earlier.c[column.name] for column in own_keys]
-    shown: list[ColumnElement[Any]] = [*keys, literal(FIRST_EVER, BigInteger), *sums]
+    shown: list[ColumnElement[Any]] = [*leading, *keys, literal(FIRST_EVER, BigInteger), *sums]
     before = select(*shown)
     return before.group_by(*keys) if keys else before
 

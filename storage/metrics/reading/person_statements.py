@@ -1,6 +1,6 @@
 """The statements that read the cells of persons: kept ones."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -30,6 +30,8 @@ from storage.metrics.cells.places import Tiles, placed
 from storage.metrics.reading.cell_statements import has_deltas
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import PersonCellRow, PersonMergeDeltaRow
+
+Column = ColumnElement[Any]
 
 _cells, _merge_deltas = table_of(PersonCellRow), table_of(PersonMergeDeltaRow)
 _WORKSPACE_ID = bindparam("workspace_id", type_=Uuid())
@@ -85,35 +87,32 @@ def placed_persons(
 
 
 def persons_of_cells(dialect: Dialect, query: PersonQuery) -> Kept:
-    """Reads the rows of `rows_of_persons`, each with whether deltas and merges are unfolded."""
-    return plan_for(
-        dialect, ("persons", query), lambda: rows_of_persons(query, has_deltas(in_one=True), HAS_MERGES)
-    )
-
-
-def rows_of_persons(query: PersonQuery, *further: ColumnElement[Any]) -> CompoundSelect[Any]:
-    """Rows of a moment in a period, a serialized bitmap, and null, then the `further` columns.
+    """Reads a moment in a period, a serialized bitmap, and null, then whether deltas and merges are unfolded.
 
     If persons are `counted`, rows with null and their number come first. The place is `workspace_id`.
     """
+
+    def shown(at: Column, persons: Column, many: Column) -> list[Column]:
+        return [at, persons, many, has_deltas(in_one=True), HAS_MERGES]
+
+    return plan_for(dialect, ("persons", query), lambda: rows_of_persons(query, shown))
+
+
+def rows_of_persons(
+    query: PersonQuery, shown: Callable[[Column, Column, Column], Sequence[Column]]
+) -> CompoundSelect[Any]:
+    """The rows of cells, with the columns that `shown` makes of the moment, the bitmap and the number."""
     parts = [
-        _rows(query, query.tiles, layer, _PERSONS, _NOT_COUNTED, *further)
+        _rows(query, query.tiles, layer, shown(_cells.c.at, _PERSONS, _NOT_COUNTED))
         for layer in range(len(query.tiles.layers))
     ]
     if query.counted is not None:
-        parts.insert(0, _rows(query, query.counted, 0, _NOT_READ, _cells.c.many, *further))
+        parts.insert(0, _rows(query, query.counted, 0, shown(_cells.c.at, _NOT_READ, _cells.c.many)))
     return union_all(*parts)
 
 
-def _rows(
-    query: PersonQuery,
-    tiles: Tiles,
-    layer: int,
-    persons: ColumnElement[Any],
-    many: ColumnElement[Any],
-    *further: ColumnElement[Any],
-) -> Select[Any]:
+def _rows(query: PersonQuery, tiles: Tiles, layer: int, columns: Sequence[Column]) -> Select[Any]:
     own = [_cells.c.workspace_id == _WORKSPACE_ID, tiles.cells(_cells, layer, query.dialect)]
     if query.unless_waiting:
         own += [not_(has_deltas(in_one=True)), not_(HAS_MERGES)]
-    return select(_cells.c.at, persons.label("persons"), many.label("many"), *further).where(*own)
+    return select(*columns).where(*own)
