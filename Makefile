@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler cluster parity uploads growth online faults neighbours load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler cluster parity clients-check uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -137,6 +137,9 @@ ON_A_CLUSTER = tests/cluster/same_answers.py $(addprefix tests/,credentials cust
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=7200 -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics
+
+clients-check: setup  ## Generate, compile and run the clients of every generator (the tests do so with one in each language)
+	@CLIENTS=all $(BIN)/python -m pytest -n 0 $(ORDER) tests/clients
 
 uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a gateway that is killed (UPLOAD_MIB=200)
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --timeout=7200 --durations=4 tests/files/test_scripts.py

@@ -77,6 +77,12 @@ class Totals:
         self, connection: Connection, ledger: Ledger, workspaces: Workspaces
     ) -> Verification:
         """The same for several workspaces."""
+        keys = self.compared(ledger, workspaces).subquery().c
+        numbers = select(func.count().filter(keys.is_kept), func.count().filter(keys.differs))
+        return Verification(*(await connection.execute(numbers)).one())
+
+    def compared(self, ledger: Ledger, workspaces: Workspaces) -> Select[Any]:
+        """The keys, with `is_kept` and `differs` for each: from the recount."""
         columns = self.table.c
         is_any = or_(*(columns[name] != 0 for name in self._sums))
         here = select(self.table).where(workspaces(columns.workspace_id), is_any).subquery()
@@ -87,10 +93,7 @@ class Totals:
         by = [rows.c[name] for name in self.keys]
         differs = (self._combination(name).differs(rows.c[name], rows.c.side) for name in self.values)
         is_kept = (func.max(rows.c.side) == 1).label("is_kept")
-        each_key = select(is_kept, or_(*differs).label("differs")).group_by(*by)
-        keys = each_key.subquery().c
-        numbers = select(func.count().filter(keys.is_kept), func.count().filter(keys.differs))
-        return Verification(*(await connection.execute(numbers)).one())
+        return select(*by, is_kept, or_(*differs).label("differs")).group_by(*by)
 
     def _side(self, rows: FromClause, side: int) -> Select[Any]:
         """Rows of what is kept, side 1, or of what is counted, side -1, with their sums negated."""

@@ -1,10 +1,10 @@
 """The Helm chart renders to valid objects of Kubernetes, and its pods may do nothing that they need not."""
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 from gotpl.errors import TemplateExecutionError
-from kubernetes_validate import ValidationError, validate
 
 from gateway.settings.settings import Settings
 from tests.deploy.rendering import DIGEST, REQUIRED, merged, rendered
@@ -19,6 +19,12 @@ SECRETS = {
 
 def pods_of(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [each["spec"]["template"]["spec"] for each in objects if each["kind"] in ("Deployment", "Job")]
+
+
+@pytest.fixture(scope="session")
+def kubernetes() -> Any:
+    """What knows the objects of each version; importing it takes seconds, which no other run should wait."""
+    return import_module("kubernetes_validate")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -44,10 +50,10 @@ def pods_of(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ],
     ids=["as it is", "least", "most", "no policy"],
 )
-def test_every_object_is_valid(version: str, values: dict[str, Any]) -> None:
+def test_every_object_is_valid(kubernetes: Any, version: str, values: dict[str, Any]) -> None:
     objects = rendered(**merged(REQUIRED, values))
     for each in objects:
-        validate(each, version, strict=True)
+        kubernetes.validate(each, version, strict=True)
     kinds = {each["kind"] for each in objects}
     assert kinds >= {"Deployment", "Job", "PodDisruptionBudget", "Service", "ServiceAccount"}
     assert ("HorizontalPodAutoscaler" in kinds) == values.get("autoscaling", {}).get("enabled", True)
@@ -55,10 +61,10 @@ def test_every_object_is_valid(version: str, values: dict[str, Any]) -> None:
     assert ("Ingress" in kinds) == values.get("ingress", {}).get("enabled", True)
 
 
-def test_a_misspelled_field_would_be_noticed() -> None:
+def test_a_misspelled_field_would_be_noticed(kubernetes: Any) -> None:
     (service,) = [each for each in rendered(**REQUIRED) if each["kind"] == "Service"]
-    with pytest.raises(ValidationError):
-        validate(service | {"spec": service["spec"] | {"prots": []}}, VERSIONS[-1], strict=True)
+    with pytest.raises(kubernetes.ValidationError):
+        kubernetes.validate(service | {"spec": service["spec"] | {"prots": []}}, VERSIONS[-1], strict=True)
 
 
 @pytest.mark.parametrize("name", ["host", "secret", "image.digest", "settings.DUOGRAPH_OBJECT_STORE"])

@@ -119,6 +119,8 @@ class Site:
     async def kill(self) -> None:
         """End all processes of the gateway at once."""
         assert self._process is not None
+        # Else it could start a worker while the others are killed one by one.
+        os.kill(self.pid, signal.SIGSTOP)
         for pid in [*self.workers(), self.pid]:
             os.kill(pid, signal.SIGKILL)
         self._close(await asyncio.to_thread(self._process.wait))

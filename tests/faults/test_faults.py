@@ -7,7 +7,10 @@ from tests.faults import network, processes
 from tests.faults.catalogue import cases
 from tests.faults.killed import run_killed
 from tests.faults.stage import POSTGRESQL, SQLITE, run
+from tests.support.patience import TAKES_MINUTES
 
+# The writers give up first, and say what they were answered.
+pytestmark = TAKES_MINUTES
 SEED = 10
 SHARE = [
     (processes.KilledWorker, SQLITE),
@@ -18,6 +21,7 @@ SHARE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("fault", "database"), SHARE, ids=[f"{fault.__name__}-{on}" for fault, on in SHARE])
 async def test_nothing_acknowledged_is_lost_and_nothing_is_done_twice(fault, database):
     assert (fault, database) in cases()
@@ -26,6 +30,7 @@ async def test_nothing_acknowledged_is_lost_and_nothing_is_done_twice(fault, dat
     assert outcome.acknowledged == outcome.tried > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("work", "database", "kills"), [("migration", SQLITE, 3), ("fold", POSTGRESQL, 4)])
 async def test_what_was_killed_at_a_statement_is_finished_by_the_next_process(work, database, kills):
     outcome = await run_killed(work, database, SEED, kills)

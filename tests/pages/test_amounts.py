@@ -11,7 +11,7 @@ from gateway.web.records.kit.fields import Field
 from gateway.web.records.routes import RECORDS
 from schema.values.prose import write_amount
 from storage.enums import Currency
-from tests.support.in_browser import opened, sign_in
+from tests.support.in_browser import opened, sign_in_unseen
 from tests.support.live import serve
 
 NARROW, NO_BREAK, THIN, MINUS, QUOTE = "\u202f", "\u00a0", "\u2009", "\u2212", "\u2019"
@@ -230,7 +230,7 @@ async def test_a_refund_that_is_too_large_is_told_in_the_payments_currency(
 async def test_a_form_shows_what_it_understands_before_it_is_sent(chromium, tmp_path) -> None:
     with serve(f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite", tmp_path / "objects") as (address, tenant):
         async with opened(chromium, address) as page:
-            await sign_in(page, address, tenant)
+            await sign_in_unseen(page, address, tenant)
             await page.goto(f"{address}/{tenant.slug}/shares/new")
             await page.get_by_label("Amount", exact=False).first.fill("12,50")
             await page.locator("output.amount", has_text="= $12.50").wait_for()

@@ -11,7 +11,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support.dashboards import ADDRESS, RANGE, make_activity
 from tests.support.gateways import Tenant, bearer
-from tests.support.in_browser import lightness, opened, overflows, sign_in
+from tests.support.in_browser import lightness, opened, overflows, sign_in, sign_in_unseen
 from tests.support.live import serve
 from tests.support.surfaces import Rest
 
@@ -37,10 +37,8 @@ async def _fill(address: str, tenant: Tenant) -> None:
 
 async def enter(page: Page, site: Site, query: str = "") -> None:
     address, tenant = site
-    await sign_in(page, address, tenant)
-    await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
-    if query:
-        await page.goto(f"{address}/{tenant.slug}/dashboard?{query}")
+    await sign_in_unseen(page, address, tenant)
+    await page.goto(f"{address}/{tenant.slug}/dashboard?{query}")
 
 
 async def totals_of(site: Site, **asked: str) -> dict[str, float]:
@@ -56,8 +54,8 @@ async def test_from_the_sign_in_to_other_dates_and_a_share(
     chromium: Browser, site: Site, scripts: bool
 ) -> None:
     async with opened(chromium, site[0], scripts=scripts) as page:
-        await enter(page, site)
-        assert page.url.endswith(f"/{site[1].slug}/dashboard")
+        await sign_in(page, *site)
+        await page.wait_for_url(f"**/{site[1].slug}/dashboard")
         await page.get_by_text("Custom", exact=True).click()
         await page.get_by_label("First date").fill(RANGE["start_date"])
         await page.get_by_label("Last date").fill(RANGE["end_date"])

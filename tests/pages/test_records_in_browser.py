@@ -14,7 +14,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
 from tests.support.gateways import Tenant, bearer
-from tests.support.in_browser import opened, sign_in
+from tests.support.in_browser import opened, sign_in_unseen
 from tests.support.live import serve
 
 Site = tuple[str, Tenant]
@@ -44,8 +44,7 @@ async def made(api: httpx.AsyncClient, path: str, **data: Any) -> dict[str, Any]
 async def enter(page: Page, site: Site, path: str) -> None:
     """Sign in and open a page of the workspace."""
     address, tenant = site
-    await sign_in(page, address, tenant)
-    await page.wait_for_url("**/dashboard")
+    await sign_in_unseen(page, address, tenant)
     await page.goto(f"{address}/{tenant.slug}{path}")
 
 

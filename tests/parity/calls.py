@@ -9,12 +9,11 @@ from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.graph.execution.fields import annotations_of
 from resolvers.graph.execution.spelling import spelled
-from resolvers.graph.root import exposed
 from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
 from rest_compat.routing.endpoint import EMPTY
 from schema.metrics.metrics import Metrics
-from tests.support.surfaces import Answer, GraphQL, Refused, Rest, from_graphql, selection
+from tests.support.surfaces import Answer, GraphQL, Refused, Rest, from_graphql, places_in, selection
 
 CONNECTION = "edges {{ cursor node{item} }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}"
 
@@ -57,7 +56,7 @@ async def over_graphql(
 
     A plain call selects only what REST gives too.
     """
-    type_ = exposed(caller.app.state.schema._schema)[operation.name].field.type
+    type_ = places_in(caller.app.state.schema._schema)[operation.name].field.type
     fields = {} if plain else getattr(get_named_type(type_), "fields", {})
     beside = " etag" if "etag" in fields else ""
     if "edges" in fields:
@@ -95,7 +94,7 @@ def _told(answer: Answer) -> dict[str, Any]:
 
 async def over_node(caller: GraphQL, operation: Operation, id: str) -> Any:
     """The resource by its id alone, spelled as in REST."""
-    type_ = get_named_type(exposed(caller.app.state.schema._schema)[operation.name].field.type)
+    type_ = get_named_type(places_in(caller.app.state.schema._schema)[operation.name].field.type)
     document = f'{{ node(id: "{id}") {{ ... on {type_.name}{selection(type_)} }} }}'
     answer = await caller.client.post("/graphql", json={"query": document}, headers=caller._sent_headers())
     node = from_graphql(type_, answer.json()["data"]["node"])
@@ -106,7 +105,7 @@ async def over_link(
     caller: GraphQL, listed: Operation, parent: str, link: str, id: str, asked: Mapping[str, int]
 ) -> Any:
     """The page behind a link of one resource, spelled as in REST; `listed` is the list with such pages."""
-    type_ = exposed(caller.app.state.schema._schema)[listed.name].field.type
+    type_ = places_in(caller.app.state.schema._schema)[listed.name].field.type
     given = ", ".join(f"{name}: {value}" for name, value in asked.items())
     page = f"{to_camel_case(link)}({given}){selection(type_)}"
     document = f'{{ {to_camel_case(parent)}(id: "{id}") {{ {page} }} }}'

@@ -44,6 +44,8 @@ def test_dialect(number, database_url):
 def test_lock(number, database_url):
     pass
 """
+# At its end a run looks for objects that were not closed, among all of the process that it is in.
+WITHOUT = [f"-pno:{plugin}" for plugin in ("asyncio", "unraisableexception", "threadexception")]
 BOTH = frozenset({("sqlite", None), ("postgresql", None)})
 EACH_ONCE = {
     frozenset({("sqlite", "graphql"), ("postgresql", "rest")}),
@@ -89,7 +91,7 @@ def collect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Co
 
     def collect(place: str, *arguments: str) -> Collected:
         collected = Collected()
-        options = ["--collect-only", "-qq", "--import-mode=importlib", "-p", "no:asyncio"]
+        options = ["--collect-only", "-qq", "--import-mode=importlib", *WITHOUT]
         status = pytest.main([*options, f"{suite}/{place}", *arguments], [collected, matrix])
         assert status == pytest.ExitCode.OK
         return collected

@@ -12,6 +12,7 @@ from tests.project.conftest import DAY, VERSION, Released, begin_repository, git
 from tests.project.release import RECIPE, Refused, release
 
 
+@pytest.mark.long
 def test_a_release_publishes_wheel_source_image_bill_of_materials_and_notes(released: Released) -> None:
     assert {file.name for file in released.files} == {
         f"duograph-{VERSION}-py3-none-any.whl",

@@ -46,6 +46,7 @@ def names(wheel: Path) -> set[str]:
         return set(archive.namelist())
 
 
+@pytest.mark.long
 def test_a_wheel_has_the_guides_and_the_files_beside_them(names: set[str]) -> None:
     assert {f"docs/{file}" for file in [*FILES, *(page.file for page in PAGES.values())]} <= names
 

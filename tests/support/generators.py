@@ -63,9 +63,10 @@ def _generate(folder: Path, names: list[str]) -> None:
     _run_all({name: (_GENERATORS[name], folder / name) for name in names})
     checks = {
         name: ([sys.executable, "-m", "mypy", *_mypy_options(folder / name)], folder / name)
-        for name in IN_PYTHON
+        for name in names
+        if name in IN_PYTHON
     }
-    if "hey_api" in names:
+    if set(names) & set(IN_TYPESCRIPT):
         checks["tsc"] = (["node_modules/.bin/tsc", "-p", "tsconfig.json"], folder)
     _run_all(checks)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
-from tests.support.browsing import PASSWORD
+from tests.support.browsing import PASSWORD, Reading
 from tests.support.gateways import Tenant
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -65,6 +65,7 @@ async def opened(
         viewport={"width": width, "height": 800},
         java_script_enabled=scripts,
         permissions=["clipboard-read", "clipboard-write"],
+        reduced_motion="reduce",
     )
     context.set_default_timeout(PATIENCE)
     await context.add_init_script(RECORD_VIOLATIONS)
@@ -92,6 +93,15 @@ async def sign_in(page: Page, address: str, tenant: Tenant) -> None:
     """Sign the tenant's user in on the sign-in page."""
     await page.goto(f"{address}/sign-in")
     await submit_password(page, tenant)
+
+
+async def sign_in_unseen(page: Page, address: str, tenant: Tenant) -> None:
+    """The same by the requests of the page and its form, where the sign-in itself is not looked at."""
+    send = page.context.request
+    (form,) = Reading(await (await send.get(f"{address}/sign-in")).text()).forms
+    fields: dict[str, Any] = {**dict(form.fields), "email": tenant.user_email, "password": PASSWORD}
+    answer = await send.post(f"{address}/sign-in", form=fields, max_redirects=0)
+    assert answer.status == 303, await answer.text()
 
 
 async def submit_password(page: Page, tenant: Tenant) -> None:

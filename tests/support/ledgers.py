@@ -1,6 +1,9 @@
 """Comparing what is kept with what it is counted from, and making it anew."""
 
+from typing import Any
 from uuid import UUID
+
+from sqlalchemy import select
 
 from storage.engine.connections import Connection
 from storage.engine.database import Database
@@ -27,9 +30,12 @@ async def rebuild_cells(database: Database, home: UUID) -> int:
     return await checking.rebuild(database, home, (CELLS,))
 
 
-async def compare_totals(connection: Connection, workspaces: Workspaces) -> Verification:
-    """The totals of several workspaces, in the snapshot of `connection`."""
-    of_lists = await LIST_TOTALS.compare_in(connection, LISTS, workspaces)
-    of_names = await EVENT_NAMES.compare_in(connection, EVENTS, workspaces)
-    counts = await EVENT_COUNTS.compare_in(connection, EVENTS, workspaces)
-    return Verification(*map(sum, zip(of_lists, of_names, counts, strict=True)))
+async def wrong_totals(connection: Connection, workspaces: Workspaces) -> list[list[Any]]:
+    """The keys of the totals of several workspaces that differ from a recount in the same snapshot."""
+    wrong = []
+    for totals, ledger in ((LIST_TOTALS, LISTS), (EVENT_NAMES, EVENTS), (EVENT_COUNTS, EVENTS)):
+        rows = totals.compared(ledger, workspaces).subquery()
+        keys = [rows.c[name] for name in totals.keys]
+        differing = await connection.execute(select(*keys).where(rows.c.differs))
+        wrong += [[totals.table.name, *key] for key in differing]
+    return wrong

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import Any
 from urllib.parse import quote
 
@@ -129,12 +130,12 @@ class GraphQL(Surface):
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         answer = await self.send(operation, arguments)
-        definition = exposed(self.app.state.schema._schema)[operation].field
+        definition = places_in(self.app.state.schema._schema)[operation].field
         return Answer(from_graphql(definition.type, answer.value), answer.headers)
 
     async def send(self, operation: str, arguments: Mapping[str, Any], beside: str = "") -> Answer:
         """Call the operation; gives the field as GraphQL writes it, with the fields `beside` its data."""
-        place = exposed(self.app.state.schema._schema)[operation]
+        place = places_in(self.app.state.schema._schema)[operation]
         definition = place.field
         variables, declared, given = {}, [], []
         for argument, value in arguments.items():
@@ -168,6 +169,10 @@ class GraphQL(Surface):
         for name in path:
             value = value[name]
         return value
+
+
+# To look for them takes longer than most calls.
+places_in = cache(exposed)
 
 
 def _route_for(operation: str, arguments: Mapping[str, Any]) -> OperationRoute:

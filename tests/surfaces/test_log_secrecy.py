@@ -239,6 +239,7 @@ async def without_ids_of_rows(site: Site) -> str:
     return log
 
 
+@pytest.mark.long
 async def test_nothing_that_is_sent_is_in_the_log_at_any_level(site: Site) -> None:
     tenant, world = await build(site)
     other, other_world = await build(site)

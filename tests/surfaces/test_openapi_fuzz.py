@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from rest_compat.openapi.document import openapi_document
 from tests.support.live import serve
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
 # What is long enough to break a limit of a field may also be too long for a body.
 REFUSALS = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 CONFIGURATION = SchemathesisConfig.from_dict(
