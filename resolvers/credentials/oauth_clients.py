@@ -103,7 +103,7 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
     return await get_oauth_client(ctx, id)
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, removes=get_oauth_client)
 async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
     """Deletes an OAuth client. Its secret and all tokens that users granted it end at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)

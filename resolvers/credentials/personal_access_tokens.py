@@ -68,7 +68,7 @@ async def update_personal_access_token(
     return shaped(ctx.services, PERSONAL_TOKEN, row)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_personal_access_token)
 async def delete_personal_access_token(ctx: Context, id: UUID) -> UUID:
     """Revokes a personal access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)

@@ -90,7 +90,7 @@ async def update_workspace_access_token(
     return token
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, removes=get_workspace_access_token)
 async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
     """Revokes a workspace access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)

@@ -130,7 +130,7 @@ async def update_customer(
     return await read_one(ctx, CustomerRow, CUSTOMER, id=changed.id)
 
 
-@requires(Scope.CUSTOMERS_WRITE)
+@requires(Scope.CUSTOMERS_WRITE, removes=get_customer)
 async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UUID:
     """Deletes a customer and its members and ends its sessions.
 

@@ -104,7 +104,7 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
     return shaped(ctx.services, MEMBER, changed)
 
 
-@requires(Scope.MEMBERS_WRITE)
+@requires(Scope.MEMBERS_WRITE, removes=get_member)
 async def delete_member(ctx: Context, id: UUID) -> UUID:
     """Removes a member from its customer and ends its sessions. The owner cannot be removed."""
     customer = await _lock_customer(ctx, id)

@@ -206,7 +206,7 @@ async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletio
     return file_of(ctx, row)
 
 
-@requires(Scope.FILES_WRITE)
+@requires(Scope.FILES_WRITE, removes=get_file)
 async def delete_file(ctx: Context, id: UUID) -> UUID:
     """Deletes a file and its content, and removes it from its shares, or as the picture of its workspace."""
     row = await get_visible(ctx, FileRow, id=id)

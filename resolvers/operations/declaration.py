@@ -49,7 +49,8 @@ class Operation:
     `scope` is None if any credential of the kinds suffices, if it needs one of the scopes `any_of`, or if
     `why_public` explains why no credential is needed.
     `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
-    retry with the same Idempotency-Key returns it. `restricted` calls count against the lower limit. `fresh`
+    retry with the same Idempotency-Key returns it. `removes` reads the one that a deletion removes, which
+    `If-Match` compares. `restricted` calls count against the lower limit. `fresh`
     operations grant access, so the user of a browser session must have entered the password within the last
     hour. `owners_only` refuses users who do not own the workspace, when
     `resolvers/operations/rows/lookups.py` looks up the row to change or the workspace to create something in.
@@ -69,6 +70,7 @@ class Operation:
     kinds: frozenset[PrincipalKind]
     any_of: tuple[Scope, ...] = ()
     gives: "Operation | None" = None
+    removes: "Operation | None" = None
     why_public: str | None = None
     restricted: bool = False
     seals: bool = False
@@ -100,9 +102,16 @@ class Operation:
         """Whether the operation is a mutation, that is, needs a scope that writes."""
         return self.scope is not None and self.scope.writes
 
+    @property
+    def compared(self) -> "Operation | None":
+        """What reads the resource that `If-Match` is about."""
+        return self.removes or self.gives
+
     @cached_property
     def is_conditional(self) -> bool:
-        """Whether the operation changes one resource, so that `If-Match` applies."""
+        """Whether the operation changes or removes one resource, so that `If-Match` applies."""
+        if self.removes is not None:
+            return True
         if self.gives is None or self.makes_child:
             return False
         names = {parameter.name for parameter in self.parameters}
@@ -222,6 +231,7 @@ def requires(
     any_of: tuple[Scope, ...] = (),
     kinds: frozenset[PrincipalKind] = CORE_KINDS,
     gives: Callable[..., Any] | None = None,
+    removes: Callable[..., Any] | None = None,
     seals: bool = False,
     makes_child: bool = False,
     fresh: bool = False,
@@ -247,6 +257,7 @@ def requires(
             kinds,
             any_of,
             read,
+            operation_of(removes) if removes else None,
             seals=seals,
             makes_child=makes_child,
             fresh=fresh,

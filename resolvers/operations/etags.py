@@ -1,5 +1,16 @@
 """Lists of entity tags in conditional headers (RFC 9110 13.1)."""
 
+import re
+
+_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+# Section 5.6.1: a list may have empty elements.
+_LIST = re.compile(rf"\*|[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*[ \t,]*")
+
+
+def is_well_formed(header: str) -> bool:
+    """Whether this is `*` or a list of entity tags, as section 8.8.3 writes them."""
+    return _LIST.fullmatch(header) is not None
+
 
 def matches_strongly(header: str, etag: str) -> bool:
     """Whether an `If-Match` header matches a resource with this tag; weak tags never match."""

@@ -8,7 +8,7 @@ from typing import Any
 from resolvers.operations import idempotency
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Finish, Operation
-from resolvers.operations.etags import matches_strongly
+from resolvers.operations.etags import is_well_formed, matches_strongly, matches_weakly
 from resolvers.operations.shapes.shaped import ShapedRow
 from schema.errors import Invalid, PreconditionFailed, problem
 from schema.kit.base import Update
@@ -91,7 +91,7 @@ def _with_precondition(operation: Operation, change: Context, arguments: Mapping
 
     It compares `If-Match`, and the fields of the body that cannot change.
     """
-    read, data = operation.gives, arguments.get("data")
+    read, data = operation.compared, arguments.get("data")
     repeated = data.repeated if isinstance(data, Update) else ()
     if read is None or (change.if_match is None and not repeated):
         return change
@@ -99,18 +99,37 @@ def _with_precondition(operation: Operation, change: Context, arguments: Mapping
     async def compare() -> None:
         names = {parameter.name for parameter in read.parameters}
         current = await read.resolver(change, **{k: v for k, v in arguments.items() if k in names})
-        if change.if_match is not None and not matches_strongly(change.if_match, current.etag_text()):
-            raise PreconditionFailed(
-                "The resource has changed since you read it: read it again and repeat your change."
-            )
-
+        if change.if_match is not None:
+            _match(change.if_match, current.etag_text())
         if repeated:
             written = current.written() if isinstance(current, ShapedRow) else current.model_dump(mode="json")
+            if any(each.is_stale(written) for each in repeated):
+                raise PreconditionFailed(
+                    "What you sent is stale: the resource was changed after the `modified_at` in it. Read it "
+                    "again and repeat your change."
+                )
             problems = [entry for each in repeated for entry in each.problems(written)]
             if problems:
                 raise Invalid(problems)
 
     return replace(change, precondition=compare)
+
+
+def _match(if_match: str, etag: str) -> None:
+    """Raises `Invalid` for what is no list of entity tags, and `PreconditionFailed` if none is this one."""
+    if not is_well_formed(if_match):
+        message = f"An entity tag stands in double quotes, as {etag} does; `*` stands for any"
+        raise Invalid([problem(("if_match",), message, "entity_tag", input=if_match)])
+    if matches_strongly(if_match, etag):
+        return
+    if matches_weakly(if_match, etag):
+        raise PreconditionFailed(
+            f"The tag is weak, and only a strong one shows that nothing has changed. A proxy that compresses "
+            f"answers made it so: send {etag}."
+        )
+    raise PreconditionFailed(
+        "The resource has changed since you read it: read it again and repeat your change."
+    )
 
 
 def _taken(field: str, value: Any) -> dict[str, Any]:

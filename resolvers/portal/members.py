@@ -50,7 +50,7 @@ async def update_portal_member(ctx: Context, id: UUID, data: PortalMemberUpdate)
     return await members.change_member(ctx, id, data.changes())
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS)
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, removes=get_portal_member)
 async def delete_portal_member(ctx: Context, id: UUID) -> UUID:
     """Removes a member from the team and ends the member's sessions; only the team's owner can."""
     await _lock_as_owner(ctx)

@@ -70,7 +70,7 @@ async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey
     return shaped(ctx.services, PASSKEY, row)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, removes=get_passkey)
 async def delete_passkey(ctx: Context, id: UUID) -> UUID:
     """Removes a passkey. Without another factor, the recovery codes end too."""
     user = await lock_user(ctx.connection, session_user_id(ctx))

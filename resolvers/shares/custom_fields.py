@@ -73,7 +73,7 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
     return shaped(ctx.services, CUSTOM_FIELD, changed)
 
 
-@requires(Scope.CUSTOM_FIELDS_WRITE)
+@requires(Scope.CUSTOM_FIELDS_WRITE, removes=get_custom_field)
 async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
     """Deletes a custom field permanently and detaches it from all shares."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)

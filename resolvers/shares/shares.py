@@ -91,7 +91,7 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
     return await get_share(ctx, id)
 
 
-@requires(Scope.SHARES_WRITE)
+@requires(Scope.SHARES_WRITE, removes=get_share)
 async def delete_share(ctx: Context, id: UUID) -> UUID:
     """Archives a share: its history stays, but it can no longer be purchased."""
     row = await get_for_update(ctx, ShareRow, id=id)

@@ -12,6 +12,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.rows.lookups import check_owner, get_visible
 from resolvers.workspaces.memberships import lock_members
+from resolvers.workspaces.workspaces import get_workspace
 from storage.clock import now
 from storage.rows.rows import new_row, table_of, update_row, update_rows, values_of
 from storage.tables.accounts.users import UserRow
@@ -21,7 +22,7 @@ from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRo
 _members, _clients, _users = table_of(WorkspaceMemberRow), table_of(OAuthClientRow), table_of(UserRow)
 
 
-@requires(Scope.WORKSPACES_WRITE, kinds=USER_KINDS, owners_only=True, fresh=True)
+@requires(Scope.WORKSPACES_WRITE, kinds=USER_KINDS, owners_only=True, fresh=True, removes=get_workspace)
 async def delete_workspace(ctx: Context, id: UUID) -> UUID:
     """Deletes a workspace with everything in it: shares, customers, files, sales, events and metrics.
 
@@ -33,6 +34,8 @@ async def delete_workspace(ctx: Context, id: UUID) -> UUID:
     await lock_members(ctx.connection, id)
     workspace = await get_visible(ctx, WorkspaceRow, id=id)
     await check_owner(ctx, id)
+    if ctx.precondition is not None:
+        await ctx.precondition()
     of_caller = select(_users.c.email).where(_users.c.id == ctx.principal.user_id)
     await end_workspace(ctx, workspace, by=(await ctx.connection.execute(of_caller)).scalar())
     return id

@@ -107,7 +107,7 @@ async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberU
     return await get_workspace_member(ctx, id)
 
 
-@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True)
+@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True, removes=get_workspace_member)
 async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool = True) -> UUID:
     """Removes a member or withdraws an invitation. Members can remove themselves, but not the last owner.
 

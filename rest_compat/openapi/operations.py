@@ -73,8 +73,13 @@ def _success(route: OperationRoute, schema: Schema) -> dict[str, Any]:
     status, media_type = route.served.status, route.served.media_type.partition(";")[0]
     body = None if status in EMPTY else content(schema if media_type == JSON else _TEXT, media_type)
     headers = _ENDING if route.operation.deprecation else {}
-    headers = headers | (_ETAG if _has_tag(route) else {}) | (_REPLAYED if route.operation.changes else {})
+    headers = headers | (_ETAG if _has_tag(route) else {}) | (_REPLAYED if _takes_key(route) else {})
     return success(status, body) | ({"headers": headers} if headers else {})
+
+
+def _takes_key(route: OperationRoute) -> bool:
+    """Whether a request can have an `Idempotency-Key`."""
+    return route.method in ("POST", "PATCH") and route.operation.changes
 
 
 def _has_tag(route: OperationRoute) -> bool:
@@ -136,11 +141,10 @@ def _parameter(name: str, schema: Schema, place: str, *, required: bool) -> dict
 
 
 def _headers(route: OperationRoute) -> Iterator[dict[str, Any]]:
-    operation, method = route.operation, route.method
-    if method in ("POST", "PATCH") and operation.changes:
+    if _takes_key(route):
         text = "A unique key of the request: a retry with the same key within 24 hours changes nothing."
         yield header_parameter("Idempotency-Key", text, _KEY)
-    if operation.is_conditional and method == "PATCH":
+    if route.operation.is_conditional:
         text = "An ETag: the request fails with 412 if the resource has another one."
         yield header_parameter("If-Match", text, _TEXT)
     if _is_tagged(route):

@@ -124,6 +124,8 @@ def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) 
             loc = ["query", *rest]
         elif place == "data":
             loc = ["body", *rest]
+        elif first == "if_match":
+            loc = ["header", "If-Match"]
         elif str(first).startswith("?"):
             loc = ["query", str(first)[1:], *rest]
         elif place == "value":

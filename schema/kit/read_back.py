@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any, get_args
 
@@ -41,6 +42,18 @@ class Repeated:
         if owner is not None and not self._holds(owner.get(self.name)):
             message = "This field cannot change: leave it out, or send the value that was read"
             yield problem(("data", *self.loc), message, "read_only", input=self.value)
+
+    def is_stale(self, current: Mapping[str, Any]) -> bool:
+        """Whether this is the `modified_at` of the resource as it was before its last change."""
+        if self.within is not None or self.name != "modified_at":
+            return False
+        present = current[self.name]
+        if self.value is None:
+            return present is not None
+        try:
+            return datetime.fromisoformat(self.value) < datetime.fromisoformat(present)
+        except (TypeError, ValueError):
+            return False
 
     def _holds(self, current: Any) -> bool:
         if self.volatile is None:

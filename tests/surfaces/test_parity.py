@@ -194,7 +194,7 @@ async def read_again(home: Home, case: Case, name: str, surface: Any, changed: O
 
 
 async def read_of(home: Home, case: Case, name: str, surface: Any, id: Any) -> Outcome:
-    gives = OPERATIONS[name].gives
+    gives = OPERATIONS[name].compared
     read = "get_workspace" if gives.name == "get_created_workspace" else gives.name
     arguments = {"id": id} if gives.parameters else {}
     over = over_rest if surface is Rest else over_graphql

@@ -136,7 +136,7 @@ def located(operation: Operation, invalid: Invalid) -> Invalid:
 
 def annotations_of(operation: Operation) -> dict[str, Any]:
     """The annotations of the field's arguments by their names in snake case."""
-    annotations: dict[str, Any] = {}
+    annotations: dict[str, Any] = {IF_MATCH.name: IF_MATCH.annotation} if operation.is_conditional else {}
     for parameter in operation.parameters:
         if parameter.place == "filters":
             fields = parameter.annotation.model_fields
