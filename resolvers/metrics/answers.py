@@ -2,12 +2,14 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from functools import lru_cache
 
 from resolvers.metrics.measuring import Measured
-from schema.metrics.metrics import MetricColumns, MetricGroup
+from schema.metrics.metrics import MetricColumns, MetricGroup, MetricInfo
 from schema.values.scalars import ZonedMoment, write_number, write_numbers
 from storage.clock import now
 from storage.enums import Currency
+from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import microseconds
 from storage.metrics.grouping.groups import REST, AnyKey, Rest
 from storage.metrics.periods import Timeline
@@ -24,6 +26,12 @@ def columns_of(results: Columns, timeline: Timeline) -> MetricColumns:
         {slug: write_numbers(values) for slug, values in results.periods.items()},
         {slug: write_number(total) for slug, total in results.totals.items()},
     )
+
+
+@lru_cache(maxsize=1_000)
+def info_of(slug: str, currency: Currency) -> MetricInfo:
+    """What an answer in this currency says of a metric."""
+    return MetricInfo.of(BY_SLUG[slug], currency)
 
 
 def groups_of(

@@ -33,9 +33,12 @@ _NAMES = {
 
 
 async def labels_of(
-    connection: Connection, workspace_ids: Sequence[UUID], grouping: Grouping, keys: Iterable[AnyKey]
+    connection: Connection | None, workspace_ids: Sequence[UUID], grouping: Grouping, keys: Iterable[AnyKey]
 ) -> Mapping[AnyKey, str]:
-    """The label of each key; an id that has no row in the workspaces is its own label."""
+    """The label of each key; an id that has no row in the workspaces is its own label.
+
+    Without a connection, every id is.
+    """
     labels: dict[AnyKey, str] = {}
     ids = []
     for key in keys:
@@ -48,7 +51,7 @@ async def labels_of(
             labels[key] = _WITHOUT[grouping]
         else:
             labels[key] = str(key).upper() if grouping is Grouping.CURRENCY else str(key)
-    if ids:
+    if ids and connection is not None:
         table, name = _NAMES[grouping]
         own = table.c.workspace_id.in_(workspace_ids), table.c.id.in_(ids)
         rows = await connection.execute(select(table.c.id, name.label("name")).where(*own))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resolvers.metrics.requests import selected_metrics
+from resolvers.metrics.requests import choose
 from resolvers.operations.context import Context
 from schema.metrics.query import MetricsQuery
 from storage.enums import Currency
@@ -39,15 +39,12 @@ class Measurement:
 
     async def measure(self, timeline: Timeline, below: str = "") -> Measured:
         """The metrics that are selected; `below` is the path of the range in the answer."""
-        chosen = selected_metrics(self.ctx, self.metrics, below)
-        has_groups = self.filters.group_by is not None and self.ctx.wants(f"{below}groups")
-        grouped = selected_metrics(self.ctx, self.metrics, f"{below}groups.") if has_groups else []
-        needed = [metric for metric in self.metrics if metric in chosen or metric in grouped]
-        reading = await read(self.source, Needs.of(needed), timeline.edges, self.currency.value)
+        chosen = choose(self.ctx, self.filters, below)
+        reading = await read(self.source, Needs.of(chosen.needed), timeline.edges, self.currency.value)
         groups: Mapping[AnyKey, Columns] = {}
-        if has_groups and len(timeline.edges) > 1:
-            groups = await self._groups(grouped, timeline.edges, reading)
-        return Measured(timeline, columns_of(chosen, reading), groups)
+        if chosen.has_groups and len(timeline.edges) > 1:
+            groups = await self._groups(chosen.grouped, timeline.edges, reading)
+        return Measured(timeline, columns_of(chosen.metrics, reading), groups)
 
     async def rank(self, timeline: Timeline) -> None:
         """Choose the groups by their totals in this range."""

@@ -84,15 +84,33 @@ def check_selection(ctx: Context, metrics: Sequence[Metric]) -> None:
         raise Invalid(problems)
 
 
-def selected_metrics(ctx: Context, metrics: Sequence[Metric], below: str = "") -> list[Metric]:
-    """The metrics that the answer contains; `below` is the path of a part of it, like `comparison.`."""
+class Choice(NamedTuple):
+    """The metrics of a range in the answer, and those of its groups, both in the order asked."""
+
+    metrics: Sequence[Metric]
+    has_groups: bool
+    grouped: Sequence[Metric]
+    needed: Sequence[Metric]
+
+
+def choose(ctx: Context, filters: MetricsQuery, below: str = "") -> Choice:
+    """What the answer contains of a range; `below` is its path, like `comparison.`."""
+    metrics = asked_metrics(filters)
+    chosen = _selected(ctx, metrics, below)
+    has_groups = filters.group_by is not None and ctx.wants(f"{below}groups")
+    grouped = _selected(ctx, metrics, f"{below}groups.") if has_groups else []
+    needed = [metric for metric in metrics if metric in chosen or metric in grouped] if grouped else chosen
+    return Choice(chosen, has_groups, grouped, needed)
+
+
+def _selected(ctx: Context, metrics: Sequence[Metric], below: str) -> Sequence[Metric]:
+    """The metrics that a part of the answer contains."""
+    if ctx.wants(f"{below}series"):
+        return metrics
     return [
         metric
         for metric in metrics
-        if any(
-            ctx.wants(f"{below}{path}")
-            for path in (f"periods.{metric.slug}", f"totals.{metric.slug}", "series")
-        )
+        if ctx.wants(f"{below}periods.{metric.slug}") or ctx.wants(f"{below}totals.{metric.slug}")
     ]
 
 

@@ -28,6 +28,8 @@ from storage.usage.usage import Usage
 UNITS_AT_A_TIME = 4
 
 Result = TypeVar("Result")
+# Of a kept statement with its values, which a replica may answer.
+Fetch = Callable[[Kept, Mapping[str, Any], bool], Coroutine[Any, Any, Sequence[Any]]]
 
 
 class Budget(Protocol):
@@ -168,7 +170,7 @@ class Context:
     workspace that it changes, which `resolvers/operations/rows/lookups.py` checks.
     `chosen` narrows what is read of each object to what is written; without it, all is read. `skipped` has
     the number of rows before each page behind a link that is not the first. What is chosen `may_be_late` if
-    a replica may answer it.
+    a replica may answer it. `fetch_together` joins kept statements with those of other operations.
     """
 
     services: Services
@@ -180,6 +182,7 @@ class Context:
     chosen: Chosen | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     may_be_late: bool = True
+    fetch_together: Fetch | None = None
     transaction: Connection | None = None
     prepared: Any = None
     owners_only: bool = False
@@ -214,6 +217,8 @@ class Context:
         """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
         if self.transaction is not None:
             return self.transaction.fetch(kept, values)
+        if self.fetch_together is not None:
+            return self.fetch_together(kept, values, replica)
         if self.caller.units is None:
             return self.services.database.fetch(
                 kept,

@@ -4,14 +4,22 @@ Building a statement, looking up its compiled form and adapting its rows takes S
 long as the driver needs to run it. A kept statement has places (`bindparam`) for each request's values.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import Executable
+from sqlalchemy import Executable, Select
 from sqlalchemy.engine import Dialect
 
 from storage.dialects.parts import depends_on_values
 from storage.dialects.processors import from_driver, to_driver
+
+_PLACE = re.compile(r"\$(\d+)")
+
+
+def with_places(text: str, places: Sequence[int]) -> str:
+    """The text of PostgreSQL with other numbers, counted from 0, of its places."""
+    return _PLACE.sub(lambda place: f"${places[int(place[1]) - 1] + 1}", text)
 
 
 class KeptText:
@@ -27,7 +35,7 @@ class KeptText:
         # Whether it reads lines on SQLite, whose connection then bounds their text.
         self.reads_lines: bool = getattr(compiled, "reads_lines", False)
         names: Sequence[str] = compiled.positiontup or ()
-        self._names = names
+        self._names = list(names)
         self._constants = [compiled.params[name] for name in names]
         self._converters = [
             (index, convert)
@@ -37,6 +45,41 @@ class KeptText:
         # A text has no columns of known types.
         columns = getattr(statement, "exported_columns", ())
         self._readers = [from_driver(column.type, dialect) for column in columns]
+        self.places, self.columns = len(names), len(self._readers)
+        # A SELECT of values, like those of subqueries.
+        self.is_one_row = (
+            isinstance(statement, Select)
+            and not statement.columns_clause_froms
+            and statement.whereclause is None
+        )
+
+    @classmethod
+    def united(cls, parts: Sequence["KeptText"], dialect: Dialect) -> Self:
+        """One statement with the rows of all parts by UNION ALL. Places of the same name have one value.
+
+        Drivers return its rows as they do those of the first part.
+        """
+        whole, are_numbered = cls.__new__(cls), dialect.name == "postgresql"
+        whole._names, whole._constants, whole._converters, texts = [], [], [], []
+        for part in parts:
+            places: list[int] = []
+            converters = dict(part._converters)
+            for index, (name, constant) in enumerate(zip(part._names, part._constants, strict=True)):
+                if are_numbered and constant is None and name in whole._names:
+                    places.append(whole._names.index(name))
+                    continue
+                places.append(len(whole._names))
+                if index in converters:
+                    whole._converters.append((len(whole._names), converters[index]))
+                # A constant may have the name of another part's.
+                whole._names.append(name if constant is None else "")
+                whole._constants.append(constant)
+            texts.append(with_places(part.text, places) if are_numbered else part.text)
+        whole.text = " UNION ALL ".join(texts)
+        whole.depends_on_values, whole.reads_lines, whole.is_one_row = False, False, False
+        whole._readers = parts[0]._readers
+        whole.places, whole.columns = len(whole._names), parts[0].columns
+        return whole
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of the places; places without a value have the declaration's own."""
@@ -76,7 +119,16 @@ class Kept:
 
     def __init__(self, statement: Executable, dialect: Dialect | None = None) -> None:
         self._statement: Executable | None = statement if dialect is None else None
-        self._texts = {} if dialect is None else {dialect.name: KeptText(statement, dialect)}
+        self._texts: dict[str, KeptText] = {}
+        if dialect is not None:
+            self._texts[dialect.name] = KeptText(statement, dialect)
+
+    @classmethod
+    def of_text(cls, written: KeptText, dialect: Dialect) -> Self:
+        """A statement that is compiled for this database only."""
+        kept = cls.__new__(cls)
+        kept._statement, kept._texts = None, {dialect.name: written}
+        return kept
 
     def on(self, dialect: Dialect) -> KeptText:
         """The statement as this database takes it. Raises `LookupError` if it was compiled for another."""

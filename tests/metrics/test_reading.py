@@ -189,9 +189,40 @@ async def test_only_what_is_selected_is_read(gateway, graphql, measured):
     assert await statements_for("totals { fileShareActiveSessions }") == {"activity_cells": 1}
     assert await statements_for("series { slug } otherCurrencies { currency }") == {
         "activity_cells": 1,
-        "money_cells": 2,
+        "money_cells": 1,
         "person_cells": 1,
     }
+
+
+@pytest.mark.parametrize("token", ["token", "personal_token"])
+async def test_cells_of_one_workspace_are_read_by_one_statement(gateway, caller, measured, token):
+    asked = {**JANUARY, "compare": "previous", "currency": "usd"}
+    waiting = await caller(getattr(measured, token)).get_metrics(**asked)
+    await fold_all(gateway, UUID(measured.id))
+    with noted(gateway.database) as statements:
+        folded = await caller(getattr(measured, token)).get_metrics(**asked)
+    (statement,) = [each for each in statements if not each.startswith("SELECT credentials")]
+    assert "metric_money_cells" in statement
+    assert folded == waiting
+    assert folded["totals"]["file_share_downloads"] == folded["totals"]["active_user_by_event"] == 1
+
+
+async def test_a_user_sees_the_metrics_of_all_workspaces_and_of_each(gateway, caller, measured):
+    mine = caller(measured.personal_token)
+    other = (await mine.create_workspace(data={"name": "Other", "slug": f"{measured.slug}-2"}))["id"]
+    async with gateway.database.write() as connection:
+        await record_facts(connection, [Fact(UUID(other), FactKind.DOWNLOAD, MORNING)] * 2)
+    downloads = {}
+    for ids in (None, (measured.id,), (other,), (measured.id, other)):
+        filters = {} if ids is None else {"workspace_id": list(ids)}
+        answers = []
+        for id in (measured.id, other):
+            answers.append(await mine.get_metrics(**JANUARY, **filters))
+            await fold_all(gateway, UUID(id))
+        answers.append(await mine.get_metrics(**JANUARY, **filters))
+        assert answers[1:] == answers[:-1]
+        downloads[ids] = answers[0]["totals"]["file_share_downloads"]
+    assert list(downloads.values()) == [3, 1, 2, 3]
 
 
 async def test_the_limits_are_those_that_hold(surface):

@@ -114,11 +114,11 @@ def _read(field: SelectedField, value: Any) -> Any:
 
 def _size_of(values: Any) -> int:
     """At least how many bytes these values have in the answer."""
+    if isinstance(values, WrittenNumbers):
+        return 2 * len(values)
     kinds = set(map(type, values))
     if kinds == {str}:
         return sum(map(len, values))
-    if isinstance(values, WrittenNumbers):
-        return 2 * len(values)
     if any(issubclass(kind, dict) for kind in kinds):
         return sum(len(orjson.dumps(value)) for value in values if isinstance(value, dict))
     return 0

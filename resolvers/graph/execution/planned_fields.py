@@ -171,6 +171,7 @@ class Reading:
             chosen=choice.chosen if operation.finish is None else None,
             skipped=skipped,
             may_be_late=choice.may_be_late,
+            fetch_together=answering.ctx.fetch_together,
         )
 
     def written(self, result: Any, answering: Answering) -> Any:

@@ -4,8 +4,8 @@ A document is planned once for each choice of its `@skip` and `@include`. Whethe
 known before anything runs; what none covers is left to the stock executor as a whole.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import ref
 
@@ -47,6 +47,8 @@ from resolvers.graph.execution.selections import (
 )
 from resolvers.operations.admission import Demand, first_refusal
 from resolvers.operations.context import Caller, Context
+from resolvers.operations.rows.routing import is_cluster
+from resolvers.operations.rows.together import run_together
 from schema.kit.links import SCOPE
 
 Variables = Mapping[str, Any]
@@ -181,7 +183,31 @@ class DocumentPlan:
         has_refusals = not is_permitted or prepared.has_refused_pages
         answering = Answering(ctx, prepared.arguments, pages, is_permitted, has_refusals, errors)
         fields = prepared.variant.fields
+        if await self._joins(ctx, fields):
+            return await _answer_together(answering, fields)
         return {name: await each.answer(answering, [name]) for name, each in fields.items()}, errors
+
+    async def _joins(self, ctx: Context, fields: Mapping[str, PlannedField]) -> bool:
+        """Whether the statements of the fields are read as one: on SQLite nothing waits for an answer, and a
+        cluster would have to send it to several nodes.
+        """
+        if len(fields) < 2 or self.changes or ctx.services.database.is_sqlite:
+            return False
+        return not await is_cluster(ctx)
+
+
+async def _answer_together(
+    answering: Answering, fields: Mapping[str, PlannedField]
+) -> tuple[dict[str, Any], list[GraphQLError]]:
+    """The data and the errors of fields that are read at a time."""
+    own = [replace(answering, errors=[]) for _ in fields]
+
+    def begun(each: PlannedField, name: str, part: Answering) -> Callable[[Context], Awaitable[Any]]:
+        return lambda ctx: each.answer(replace(part, ctx=ctx), [name])
+
+    parts = zip(fields.items(), own, strict=True)
+    values = await run_together(answering.ctx, [begun(each, name, part) for (name, each), part in parts])
+    return dict(zip(fields, values, strict=True)), [error for part in own for error in part.errors]
 
 
 def plan_of(

@@ -82,7 +82,7 @@ def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
         )
     elif principal.workspace_id is not None:
         condition = owner == principal.workspace_id
-    elif COLUMN in table.primary_key.columns:
+    elif COLUMN in table.primary_key.columns or principal.about_workspace_id is not None:
         condition = _in_workspaces(owner, principal)
     else:
         condition = owner.in_(reachable(principal))

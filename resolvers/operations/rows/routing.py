@@ -35,6 +35,11 @@ async def must_be_parted(ctx: Context, principal: Principal, model: type[SQLMode
     """
     if principal.one_workspace_id is not None or COLUMN not in table_of(model).primary_key.columns:
         return False
+    return await is_cluster(ctx)
+
+
+async def is_cluster(ctx: Context) -> bool:
+    """Whether the database is spread over several nodes; asked once."""
     database = ctx.services.database
     if database.is_cluster is None:
         ((database.is_cluster,),) = await ctx.fetch(_HAS_CITUS, {})

@@ -34,21 +34,28 @@ def period_of(moment: ColumnElement[int], edges: tuple[int, ...]) -> ColumnEleme
 
     Days, hours and weeks make few runs of equal length, with a change of the clocks between them.
     """
-    all_runs = runs(edges)
-    if not 0 < len(all_runs) <= MOST_RUNS:
-        return moment
-    return _edge_in(moment, all_runs)
+    values = [(literal(run.first, BigInteger), literal(run.step, BigInteger)) for run in few_runs(edges)]
+    return edge_in(moment, values) if values else moment
 
 
-def _edge_in(moment: ColumnElement[int], among: Sequence[Run]) -> ColumnElement[int]:
-    """The edge in one of these runs, by halving them: months make twenty."""
+def edge_in(
+    moment: ColumnElement[int], among: Sequence[tuple[ColumnElement[int], ColumnElement[int]]]
+) -> ColumnElement[int]:
+    """The edge in one of these runs, each with its first edge and its step, by halving them: months make
+    twenty.
+    """
     if len(among) > 1:
         half = len(among) // 2
-        earlier, later = _edge_in(moment, among[:half]), _edge_in(moment, among[half:])
-        return case((moment < literal(among[half].first, BigInteger), earlier), else_=later)
+        earlier, later = edge_in(moment, among[:half]), edge_in(moment, among[half:])
+        return case((moment < among[half][0], earlier), else_=later)
     ((first, step),) = among
-    place = (moment - literal(first, BigInteger)) // literal(step, BigInteger)
-    return place * literal(step, BigInteger) + literal(first, BigInteger)
+    return (moment - first) // step * step + first
+
+
+def few_runs(edges: tuple[int, ...]) -> list[Run]:
+    """The edges as runs; none if these are too many for SQL."""
+    all_runs = runs(edges)
+    return all_runs if len(all_runs) <= MOST_RUNS else []
 
 
 @lru_cache(maxsize=64)

@@ -18,15 +18,20 @@ async def columns_by_currency(
 
     In the columns of a currency all other metrics are 0, and money is 0 in the last.
     """
-    money = [fact_sum for fact_sum in Needs.of(metrics).fact_sums if fact_sum.in_currency]
-    question = Question(money, edges, grouped_by=GroupedBy.CURRENCY)
-    found = await source.sums(question) if money else {}
+    question = question_by_currency(metrics, edges)
+    found = await source.sums(question) if question.fact_sums else {}
     columns: dict[AnyKey, Columns] = {
         code: _only(metrics, columns_of(metrics, Reading({**total.sums, **found[code]}, total.persons)))
         for code in sorted(found)
     }
     columns[None] = _only(metrics, columns_of(metrics, total), money=False)
     return {code: each for code, each in columns.items() if has_values(each)}
+
+
+def question_by_currency(metrics: Sequence[Metric], edges: Sequence[int]) -> Question:
+    """What `columns_by_currency` asks: the sums of money in each currency."""
+    money = [fact_sum for fact_sum in Needs.of(metrics).fact_sums if fact_sum.in_currency]
+    return Question(money, edges, grouped_by=GroupedBy.CURRENCY)
 
 
 def has_values(columns: Columns) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from storage.metrics.cells.blocks import BLOCK
+from storage.metrics.cells.cells import SHARE_GRAINS
 from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, Layer, make_days
 from storage.metrics.grouping.packed_sums import PackedSums, fit_hours
 from storage.metrics.packs.packed_blocks import gaps, packed_blocks
@@ -55,7 +56,7 @@ class ShareCells(CellSource):
 
     async def _between(self, question: Question, layers: tuple[Layer, ...] | None = None) -> PeriodSums:
         """The same from whole days, where those help."""
-        days = make_days(tuple(question.edges), self._grains)
+        days = make_days(tuple(question.edges), SHARE_GRAINS)
         if days is None:
             return await super()._between(question, layers)
         whole = await super()._between(replace(question, edges=days.edges[:-1]))

@@ -8,23 +8,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Table, select
-
 from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
-from storage.metrics.cells.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
-from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, Layer, make_cover
-from storage.metrics.reading.cell_statements import CellQuery, has_deltas, sums_of_cells
+from storage.metrics.cells.cells import PERSON_GRAINS
+from storage.metrics.cells.tiling import FIRST_EVER, Cover, Layer, make_cover
+from storage.metrics.reading.cell_query import PlacedCells, grains_of, placed_cells
+from storage.metrics.reading.cell_statements import any_deltas, sums_of_cells
 from storage.metrics.reading.fact_rows import FactRows
 from storage.metrics.reading.fact_source import FACTS, FactSource
 from storage.metrics.reading.fact_statements import FactQuery, InCells, OutsideCells
-from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.period_sums import PeriodSums
 from storage.metrics.reading.person_source import PersonSource
 from storage.metrics.reading.reader import GroupedBy, Question, Selection, Source, SumsByKey
-from storage.metrics.sums import FactSum, kinds_of
+from storage.metrics.sums import kinds_of
 from storage.rows.rows import table_of
-from storage.tables.metrics.metric_cells import NO_SHARE, MetricDeltaRow
+from storage.tables.metrics.metric_cells import MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
 
@@ -45,7 +43,7 @@ class CellSource:
     _has_deltas: bool | None = field(default=None, init=False, repr=False)
 
     async def sums(self, question: Question) -> SumsByKey:
-        cover = make_cover(tuple(question.edges), self._grains)
+        cover = make_cover(tuple(question.edges), grains_of(self.selection))
         if not cover.layers:
             found = await self._facts.sums(replace(question, states=()))
             if question.states:
@@ -79,16 +77,11 @@ class CellSource:
     async def _between(self, question: Question, layers: tuple[Layer, ...] | None = None) -> PeriodSums:
         """The cells between the edges; with `layers`, only these."""
         sums = PeriodSums(question)
-        for table in (ACTIVITY, MONEY):
-            own = [fact_sum for fact_sum in question.fact_sums if fact_sum.in_currency == (table is MONEY)]
-            if own:
-                rows = await self._cells(table, own, question, layers)
-                sums.add_cells(own, rows, _KEYS[question.grouped_by])
+        dialect = self.connection.dialect.name
+        for asked in placed_cells(dialect, self.selection, question, layers=layers):
+            rows = await self._cells(asked, question.currency)
+            sums.add_cells(asked.query.fact_sums, rows, KEYS[question.grouped_by])
         return sums
-
-    @property
-    def _grains(self) -> tuple[Grain, ...]:
-        return WORKSPACE_GRAINS if self.selection.share_ids is None else SHARE_GRAINS
 
     @property
     def _facts(self) -> FactSource:
@@ -108,8 +101,7 @@ class CellSource:
         )
         if self._has_deltas is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
-            statement = select(has_deltas(of_one=False))
-            self._has_deltas = bool((await self.connection.execute(statement, ids)).scalar())
+            ((self._has_deltas,),) = await self.connection.fetch(any_deltas(self.connection.dialect), ids)
         if self._has_deltas:
             others.append(FactRows(self.connection, query, self.selection))
         if cover.cut:
@@ -117,32 +109,9 @@ class CellSource:
             others.append(FactRows(self.connection, query, self.selection))
         return others
 
-    async def _cells(
-        self,
-        table: Table,
-        fact_sums: Sequence[FactSum],
-        question: Question,
-        layers: tuple[Layer, ...] | None,
-    ) -> Sequence[Any]:
-        shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
-        owner: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
-        of_one = len(self.selection.workspace_ids) == len(shares) == 1 and question.grouped_by is None
-        if of_one:
-            owner = {name.removesuffix("s"): ids[0] for name, ids in owner.items()}
-        query = CellQuery(
-            self.connection.dialect.name,
-            table,
-            tuple(question.edges),
-            self._grains,
-            of_one=of_one,
-            grouped_by=question.grouped_by,
-            layers=layers,
-            in_one=len(self.selection.workspace_ids) == 1,
-        )
-        statement = sums_of_cells(
-            query, tuple(fact_sums), tuple(question.states) if table is ACTIVITY else ()
-        )
-        rows = await driver_rows(self.connection, statement, owner | {"currency": question.currency})
+    async def _cells(self, asked: PlacedCells, currency: str) -> Sequence[Any]:
+        kept = sums_of_cells(self.connection.dialect, asked.query)
+        rows = await self.connection.fetch(kept, {**asked.values, "currency": currency})
         if rows:
             # Usually the fold is up to date, and this saves every further statement.
             *_, has_any = rows[0]
@@ -155,7 +124,7 @@ def _id(value: UUID | str) -> UUID:
     return UUID(value) if isinstance(value, str) else value
 
 
-_KEYS: Mapping[GroupedBy | None, Callable[[Any], Any] | None] = {
+KEYS: Mapping[GroupedBy | None, Callable[[Any], Any] | None] = {
     None: None,
     GroupedBy.SHARE: _id,
     GroupedBy.CURRENCY: str,

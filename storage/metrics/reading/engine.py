@@ -38,6 +38,10 @@ class Needs:
             any(measure.column == PERSON for measure in measures),
         )
 
+    def question(self, edges: Sequence[int], currency: str = "") -> Question:
+        """The sums that are needed between the edges."""
+        return Question(self.fact_sums, edges, currency, self.states)
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -64,8 +68,7 @@ async def read(source: Source, needs: Needs, edges: Sequence[int], currency: str
     """Everything that the metrics with these needs are computed from."""
     sums: Sums = {}
     if needs.fact_sums:
-        question = Question(needs.fact_sums, edges, currency, needs.states)
-        sums = (await source.sums(question))[None]
+        sums = (await source.sums(needs.question(edges, currency)))[None]
     return Reading(sums, await source.persons(edges) if needs.persons else None)
 
 
@@ -112,18 +115,24 @@ async def in_other_currencies(
     source: Source, edges: Sequence[int], currency: str
 ) -> dict[str, dict[str, Number]]:
     """The range's money in every other currency: values by slug, by currency in alphabetical order."""
-    measures = {metric.of: None for metric in IN_OTHER_CURRENCIES}
-    fact_sums = [fact_sum for measure in measures for fact_sum in measure.fact_sums]
-    counts = list({FactSum(fact_sum.kind, "count", True): None for fact_sum in fact_sums})
-    pair = [edges[0], edges[-1]]
-    by_currency = await source.sums(Question([*fact_sums, *counts], pair, grouped_by=GroupedBy.CURRENCY))
+    by_currency = await source.sums(question_of_money(edges))
     others = {}
     for other in sorted(by_currency.keys() - {currency}):
-        if not any(any(by_currency[other][count]) for count in counts):
+        if not any(any(by_currency[other][count]) for count in _COUNTS):
             continue
-        values = {measure: _value(measure, by_currency[other])[1:] for measure in measures}
+        values = {measure: _value(measure, by_currency[other])[1:] for measure in _MONEY}
         others[other] = {metric.slug: metric.column(values)[0] for metric in IN_OTHER_CURRENCIES}
     return others
+
+
+_MONEY = list({metric.of: None for metric in IN_OTHER_CURRENCIES})
+_AMOUNTS = [fact_sum for measure in _MONEY for fact_sum in measure.fact_sums]
+_COUNTS = list({FactSum(fact_sum.kind, "count", True): None for fact_sum in _AMOUNTS})
+
+
+def question_of_money(edges: Sequence[int]) -> Question:
+    """What `in_other_currencies` asks: the range's money in each currency."""
+    return Question([*_AMOUNTS, *_COUNTS], [edges[0], edges[-1]], grouped_by=GroupedBy.CURRENCY)
 
 
 def _value(measure: Measure, sums: Sums) -> list[int]:

@@ -1,0 +1,68 @@
+"""Kept statements of one row each as one statement: one way to the database and back for all of them.
+
+Each way costs the gateway and PostgreSQL about as much processor time as a short list.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.engine import Dialect
+
+from storage.caches import Cache
+from storage.engine.kept_statements import Kept, KeptText, with_places
+
+BYTES_OF_JOINED = 4 * 1024 * 1024
+BYTES_OF_ONE, BYTES_OF_A_LETTER = 2_000, 2
+
+
+class JoinedText(KeptText):
+    """The statements of `parts` on PostgreSQL, with the columns of all in one row.
+
+    Its values are those of each part by its number.
+    """
+
+    def __init__(self, parts: Sequence[KeptText]) -> None:
+        self._parts = parts
+        self.depends_on_values, self.reads_lines = False, True
+        self.is_one_row = True
+        self.places, self.columns = 0, 0
+        texts = []
+        for number, part in enumerate(parts):
+            ends = self.places + part.places
+            texts.append(f"({with_places(part.text, range(self.places, ends))}) AS part_{number}")
+            self.places = ends
+            self.columns += part.columns
+        self.text = f"SELECT * FROM {', '.join(texts)}"  # noqa: S608 - of compiled statements
+
+    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        own = enumerate(self._parts)
+        return [argument for number, part in own for argument in part.arguments(values[str(number)])]
+
+    def split(self, row: Sequence[Any]) -> list[list[Sequence[Any]]]:
+        """The rows of each part: one."""
+        rows, begins = [], 0
+        for part in self._parts:
+            rows.append([row[begins : begins + part.columns]])
+            begins += part.columns
+        return rows
+
+
+# By the statements, in their order.
+_joined: Cache[tuple[KeptText, ...], tuple[JoinedText, Kept]] = Cache(BYTES_OF_JOINED)
+
+
+def can_join(kept: Kept, dialect: Dialect) -> bool:
+    """Whether the statement always has one row, and a plan that does not depend on its values."""
+    written = kept.on(dialect)
+    return written.is_one_row and not written.depends_on_values
+
+
+def joined(statements: Sequence[Kept], dialect: Dialect) -> tuple[JoinedText, Kept]:
+    """The statements as one; those used least recently are forgotten."""
+    parts = tuple(kept.on(dialect) for kept in statements)
+    found = _joined.get(parts)
+    if found is None:
+        text = JoinedText(parts)
+        found = text, Kept.of_text(text, dialect)
+        _joined.keep(parts, found, BYTES_OF_ONE + BYTES_OF_A_LETTER * len(text.text))
+    return found
