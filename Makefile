@@ -60,7 +60,7 @@ test-all: setup browser pgbouncer postgresql  ## Run every test, on SQLite and o
 test-times: setup browser pgbouncer postgresql  ## Run the tests, and print as Markdown what each directory of them costs
 	@times=$$(mktemp); \
 	$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --times=$$times $(TESTS) >&2; passed=$$?; \
-	$(BIN)/python -m tests.support.table_of_times $$times; \
+	$(BIN)/python -m tests.support.plugins.table_of_times $$times; \
 	exit $$passed
 
 coverage: setup browser pgbouncer postgresql  ## Run every test, and print the branches that they cover by package (TESTS=tests/shares)
@@ -130,7 +130,7 @@ pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in tra
 	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) -k postgresql $(TESTS)
 
 cluster: setup  ## Build a cluster of Citus, and run tests of PostgreSQL on it (CITUS_SOURCE=folder, TESTS=tests/shares)
-	@$(BIN)/python -m tests.support.citus "$(CITUS_SOURCE)"
+	@$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"
 	@DUOGRAPH_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) $(ORDER) --timeout=600 -k postgresql $(or $(TESTS),$(ON_A_CLUSTER))
 
 ON_A_CLUSTER = tests/cluster/same_answers.py $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces)

@@ -32,7 +32,7 @@ from bench.servers import Server, Site
 from storage.engine.database import Database
 from storage.searching import making, postgresql
 from storage.searching.texts import SEARCHED
-from tests.support.postgresql import PostgreSQL, with_contrib
+from tests.support.servers.postgresql import PostgreSQL, with_contrib
 
 SECONDS, LEAST_CALLS, WRITES = 1.0, 3, 500
 FOUND = 100

@@ -18,23 +18,23 @@ from gateway.rate_limits.moving_windows import MemoryWindows
 from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.browsing import Browsing, browsing, signed_in
-from tests.support.citus import cluster, every_test_is_on_a_cluster
-from tests.support.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
-from tests.support.in_browser import launched
-from tests.support.ledgers import wrong_totals
-from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
-from tests.support.statement_check import StatementCheck, checking
-from tests.support.surfaces import GraphQL, Rest, Surface
-from tests.support.templates import asynchronous, postgresql_server, sqlite_file
+from tests.support.browsers.browsing import Browsing, browsing, signed_in
+from tests.support.browsers.in_browser import launched
+from tests.support.callers.surfaces import GraphQL, Rest, Surface
+from tests.support.databases.ledgers import wrong_totals
+from tests.support.databases.templates import asynchronous, postgresql_server, sqlite_file
+from tests.support.servers.citus import cluster, every_test_is_on_a_cluster
+from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
+from tests.support.servers.pooler import every_test_is_pooled, pooler, use_poolers
+from tests.support.statements.statement_check import StatementCheck, checking
 
 pytest_plugins = [
-    "tests.support.matrix",
-    "tests.support.order",
-    "tests.support.other_clock",
-    "tests.support.own_folder",
-    "tests.support.time_limits",
-    "tests.support.times",
+    "tests.support.plugins.matrix",
+    "tests.support.plugins.order",
+    "tests.support.plugins.other_clock",
+    "tests.support.plugins.own_folder",
+    "tests.support.plugins.time_limits",
+    "tests.support.plugins.times",
 ]
 
 # Without bytecode, each command that a test starts would compile every library.

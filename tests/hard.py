@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.support.other_clock import FILE, LIBRARY, VARIABLE, write_clock
+from tests.support.plugins.other_clock import FILE, LIBRARY, VARIABLE, write_clock
 
-SOURCE = Path(__file__).parent / "support" / "other_clock.c"
+SOURCE = Path(__file__).parent / "support" / "plugins" / "other_clock.c"
 BUSY_LOOPS = 4
 MOMENTS = {
     "midnight": ("23:59:55", {}),

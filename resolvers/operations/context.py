@@ -219,25 +219,19 @@ class Context:
             return self.transaction.fetch(kept, values)
         if self.fetch_together is not None:
             return self.fetch_together(kept, values, replica)
-        if self.caller.units is None:
-            return self.services.database.fetch(
-                kept,
-                values,
-                replica_for=self._replica_for() if replica else None,
-                payer=self.caller.payer,
-            )
-        return self._fetch_in_turn(self.caller.units, kept, values, replica=replica)
+        # Most requests have one unit, and nothing to wait for.
+        fetched = self._fetch if self.caller.units is None else self._in_turn
+        return fetched(kept, values, replica)
 
-    async def _fetch_in_turn(
-        self, units: asyncio.Semaphore, kept: Kept, values: Mapping[str, Any], *, replica: bool
-    ) -> Sequence[Any]:
-        async with units:
-            return await self.services.database.fetch(
-                kept,
-                values,
-                replica_for=self._replica_for() if replica else None,
-                payer=self.caller.payer,
-            )
+    def _fetch(
+        self, kept: Kept, values: Mapping[str, Any], replica: bool
+    ) -> Coroutine[Any, Any, Sequence[Any]]:
+        replica_for = self._replica_for() if replica else None
+        return self.services.database.fetch(kept, values, replica_for=replica_for, payer=self.caller.payer)
+
+    async def _in_turn(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Sequence[Any]:
+        async with self.caller.turn():
+            return await self._fetch(kept, values, replica)
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Connection]:

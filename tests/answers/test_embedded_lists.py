@@ -9,9 +9,9 @@ from schema.customers.members import MOST_MEMBERS
 from schema.file_shares.payments import MOST_PAYMENTS
 from storage.rows.rows import every, insert_rows, table_of
 from storage.tables.shares.file_share_sessions import FileSharePaymentRow, FileShareRefundRow
-from tests.support.file_shares import PAID, PRICED, at
-from tests.support.large_rows import insert_members
-from tests.support.refusals import refusal
+from tests.support.callers.refusals import refusal
+from tests.support.databases.large_rows import insert_members
+from tests.support.tenants.file_shares import PAID, PRICED, at
 
 FREE = [{"amount_type": "free"}]
 

@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from schema.errors import LARGEST_ANSWER
 from tests.answers.documents import Drawn, drawn_path
 from tests.growth.measuring import HEALTH, received_from
-from tests.support.large_rows import fill
-from tests.support.live import serve
-from tests.support.memory import measured_memory
-from tests.support.own_databases import own_database
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.databases.large_rows import fill
+from tests.support.databases.own_databases import own_database
+from tests.support.measures.memory import measured_memory
+from tests.support.measures.patience import PATIENCE_SECONDS
+from tests.support.servers.live import serve
 
 CASES = int(os.environ.get("CASES", "40"))
 TIMES_COUNT = "CASES" in os.environ

@@ -7,10 +7,15 @@ import pytest_asyncio
 
 from resolvers.operations.answer_size import calls_for_bytes
 from schema.errors import LARGEST_ANSWER
-from tests.support.gateways import bearer, make_tenant, run_gateway
-from tests.support.large_rows import LONGEST_DESCRIPTION, attach_fields, insert_members, insert_shares
-from tests.support.memory import measured_memory
-from tests.support.surfaces import GraphQL, Refused, Rest
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
+from tests.support.databases.large_rows import (
+    LONGEST_DESCRIPTION,
+    attach_fields,
+    insert_members,
+    insert_shares,
+)
+from tests.support.measures.memory import measured_memory
+from tests.support.servers.gateways import bearer, make_tenant, run_gateway
 
 LIMIT = 1_000_000
 MOST_MEMORY = 64 * 2**20

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import PROGRAM, Command
+from tests.support.commands.command import PROGRAM, Command
 
 OWNER = "ada@example.com"
 SECRET = {"DUOGRAPH_SECRET_KEY": "a secret of the tests, 32 characters"}

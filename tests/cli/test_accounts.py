@@ -9,7 +9,7 @@ import pytest
 from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS
 from gateway.settings.settings import Settings
 from tests.cli.conftest import OWNER
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 
 def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from storage.copies.manifest import DATABASE
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 
 def delete_the_credentials(backup: Path) -> None:

@@ -22,7 +22,7 @@ from storage.copies.backup import copy_all
 from storage.copies.manifest import DATABASE
 from storage.copies.objects import stored_objects
 from storage.copies.sqlite_files import rows_of
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 PROGRAMS = Path(sys.executable).parent

@@ -13,8 +13,8 @@ import pytest
 from storage.copies.manifest import read_manifest
 from storage.copies.restore import restore_backup
 from storage.copies.sqlite_files import CopyRefused
-from tests.support.command import PROGRAM, Command
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.commands.command import PROGRAM, Command
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 
 def test_a_backup_for_which_there_is_no_room_is_refused_in_a_sentence(source: Command) -> None:

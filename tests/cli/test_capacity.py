@@ -6,7 +6,7 @@ import asyncpg
 
 from gateway.cli.upkeep.capacity import warnings_of_servers
 from gateway.settings.settings import Settings
-from tests.support.pooler import pooler
+from tests.support.servers.pooler import pooler
 
 
 async def warnings(workers: int, **values):

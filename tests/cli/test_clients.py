@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import OWNER
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 OLD, NEW = "the secret key before, of 32 characters", "the secret key from now on, 32 characters"
 REDIRECT = ("--redirect-uri", "https://app.example.com/callback")

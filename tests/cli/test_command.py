@@ -12,7 +12,7 @@ from sqlalchemy.engine import make_url
 
 from storage.engine.database import Database
 from storage.migrations.revisions import newest_revision
-from tests.support.command import PROGRAM, Command
+from tests.support.commands.command import PROGRAM, Command
 
 
 def test_migrate_makes_the_tables_and_can_be_repeated(empty: Command) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.main import NOUNS
-from tests.support.command import Command
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.commands.command import Command
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 BIN = Path(sys.executable).parent
 # Sources the script that the command prints, and prints what the last of the words is completed to.

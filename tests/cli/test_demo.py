@@ -18,10 +18,10 @@ from gateway.web.entrance.demo import LINK_SECONDS, DemoEntrance
 from storage.engine.database import Database
 from storage.migrations.revisions import current_revision, newest_revision
 from storage.migrations.run import upgrade
-from tests.support.browsing import Reading
-from tests.support.command import Command
-from tests.support.serving import serving
-from tests.support.spans import Span, span
+from tests.support.browsers.browsing import Reading
+from tests.support.commands.command import Command
+from tests.support.commands.serving import serving
+from tests.support.measures.spans import Span, span
 
 PATH = "/sign-in/demo"
 

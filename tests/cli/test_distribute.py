@@ -18,10 +18,10 @@ from storage.engine.database import Database
 from storage.migrations.run import config_of
 from storage.migrations.tenant_tables import create_tenant_table
 from storage.tables.registry import METADATA
-from tests.support.command import Command
-from tests.support.own_databases import own_database
+from tests.support.commands.command import Command
+from tests.support.databases.own_databases import own_database
 
-STAND_INS = Path(__file__).parents[1] / "support" / "citus_stand_ins.sql"
+STAND_INS = Path(__file__).parents[1] / "support" / "servers" / "citus_stand_ins.sql"
 KEYS = """
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f'
 """

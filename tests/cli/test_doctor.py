@@ -9,8 +9,8 @@ from threading import Thread
 
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.settings.settings import Settings
-from tests.support.command import Command
-from tests.support.mail_server import make_certificate
+from tests.support.commands.command import Command
+from tests.support.servers.mail_server import make_certificate
 
 
 def test_all_is_well_where_all_is_there(command: Command) -> None:

@@ -8,7 +8,7 @@ import pytest
 from gateway.cli.generated.snapshots import export
 from gateway.cli.kit.output import CommandError
 from resolvers.graph.contract import SCHEMA_FILE
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 
 def test_an_export_says_whether_the_file_changed_and_a_check_only_compares(

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cli.conftest import OWNER
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 GRACE = "grace@example.com"
 REDIRECT = ("--redirect-uri", "https://app.example.com/callback")

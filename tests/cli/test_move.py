@@ -14,8 +14,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from tests.support.command import Command
-from tests.support.moves import (
+from tests.support.commands.command import Command
+from tests.support.commands.moves import (
     change,
     differences_in,
     file_of,
@@ -24,8 +24,8 @@ from tests.support.moves import (
     plain,
     stopped_before,
 )
-from tests.support.own_databases import own_database
-from tests.support.serving import serving
+from tests.support.commands.serving import serving
+from tests.support.databases.own_databases import own_database
 
 TOKEN = "token"
 KEYS = """

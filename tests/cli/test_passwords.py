@@ -4,8 +4,8 @@ import os
 import pty
 import re
 
-from tests.support.command import Command
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.commands.command import Command
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 PROMPT = re.compile(r"(?:Password|confirmation): ")
 GRACE = ("users", "create", "--email", "grace@example.com")

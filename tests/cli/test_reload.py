@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from gateway.cli.serving.reload import PACKAGES, ROOT
-from tests.support.command import PROGRAM, Command
+from tests.support.commands.command import PROGRAM, Command
 
 
 def test_a_changed_file_is_served_by_a_new_process(tmp_path: Path) -> None:

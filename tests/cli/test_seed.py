@@ -13,8 +13,8 @@ import pytest
 from gateway.cli.demo.entry import enter_demo
 from gateway.settings.settings import Settings
 from storage.engine.database import Database
-from tests.support.command import Command
-from tests.support.own_databases import own_database
+from tests.support.commands.command import Command
+from tests.support.databases.own_databases import own_database
 
 # Another process, since the tables of this one are shared with other tests.
 WITH_NEW_COLUMNS = """

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.command import PROGRAM, Command
-from tests.support.patience import PATIENCE_SECONDS
-from tests.support.serving import logged, serving, started
+from tests.support.commands.command import PROGRAM, Command
+from tests.support.commands.serving import logged, serving, started
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 STRONG = "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"

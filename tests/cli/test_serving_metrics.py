@@ -7,11 +7,11 @@ import socket
 import httpx
 
 from tests.cli.test_workers import started, two_that_serve
-from tests.support.command import Command
-from tests.support.patience import eventually
-from tests.support.ports import own_port
-from tests.support.scraping import Scraped
-from tests.support.serving import logged, serving
+from tests.support.commands.command import Command
+from tests.support.commands.serving import logged, serving
+from tests.support.measures.patience import eventually
+from tests.support.measures.scraping import Scraped
+from tests.support.servers.ports import own_port
 
 OK = {"surface": "page", "operation": "other", "outcome": "ok"}
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from tests.support.command import PROGRAM, Command
-from tests.support.serving import serving
+from tests.support.commands.command import PROGRAM, Command
+from tests.support.commands.serving import serving
 
 # What systemd does: the socket is descriptor 3, and the variables name it and the process that it is for.
 HAND_OVER = """

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import PATIENCE_SECONDS, Command
-from tests.support.patience import eventually
+from tests.support.commands.command import PATIENCE_SECONDS, Command
+from tests.support.measures.patience import eventually
 
 # How it meets signals, and what else a fork might inherit.
 FIELDS = ("Umask", "SigBlk", "SigIgn", "SigCgt", "Threads", "NoNewPrivs")

@@ -14,9 +14,9 @@ from storage.tables.registry import METADATA
 from storage.tables.workspaces.totals import ListTotalRow
 from storage.upkeep import table_sizes
 from storage.upkeep.table_sizes import TableSize, largest_workspaces, read_sizes, read_workspace
-from tests.support.command import Command
-from tests.support.gateways import Gateway, Tenant
-from tests.support.surfaces import Rest
+from tests.support.callers.surfaces import Rest
+from tests.support.commands.command import Command
+from tests.support.servers.gateways import Gateway, Tenant
 
 CUSTOMERS, TOTALS = table_of(CustomerRow), table_of(ListTotalRow)
 

@@ -10,8 +10,8 @@ from oauth.credentials import mint
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from storage.enums import CredentialKind
 from tests.cli.conftest import OWNER
-from tests.support.command import Command
-from tests.support.spans import span
+from tests.support.commands.command import Command
+from tests.support.measures.spans import span
 
 
 @pytest.mark.parametrize(

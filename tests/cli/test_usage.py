@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 PARTS = (("Query.shares", "operation", 0, 7), ("Share.name", "field", 1, 9))
 

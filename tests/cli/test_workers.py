@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.support.command import Command
-from tests.support.patience import eventually
-from tests.support.serving import logged, serving, started
+from tests.support.commands.command import Command
+from tests.support.commands.serving import logged, serving, started
+from tests.support.measures.patience import eventually
 
 
 def is_running(pid: int) -> bool:

@@ -15,11 +15,11 @@ import pytest
 
 from resolvers.graph.contract import SCHEMA_FILE
 from rest_compat.routing.paths import OPENAPI_FILE
-from tests.support.gateways import Tenant
-from tests.support.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
-from tests.support.live import serve
-from tests.support.npm import CLIENTS, has_node
-from tests.support.patience import TAKES_MINUTES
+from tests.support.clients.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
+from tests.support.clients.npm import CLIENTS, has_node
+from tests.support.measures.patience import TAKES_MINUTES
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
 
 pytestmark = TAKES_MINUTES
 

@@ -2,8 +2,8 @@
 
 import json
 
-from tests.support.live import serve
-from tests.support.npm import run_node
+from tests.support.clients.npm import run_node
+from tests.support.servers.live import serve
 
 # Of the locked version; earlier ones had 60.
 AUDITS = 61

@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 from resolvers.graph.root import make_schema
-from tests.support.npm import CLIENTS, run_node
-from tests.support.patience import TAKES_MINUTES
+from tests.support.clients.npm import CLIENTS, run_node
+from tests.support.measures.patience import TAKES_MINUTES
 
 pytestmark = TAKES_MINUTES
 

@@ -11,11 +11,11 @@ import pytest
 import pytest_asyncio
 
 from tests.parity.likeness import Likeness
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
-from tests.support.membership import join_too
-from tests.support.surfaces import GraphQL, Refused, Rest, Surface
-from tests.support.world import World, world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
+from tests.support.callers.world import World, world_of
+from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
+from tests.support.tenants.membership import join_too
 
 CREDENTIALS = ("workspace", "user", "user of three workspaces", "customer")
 # Each link, of one object and of each item of a list.

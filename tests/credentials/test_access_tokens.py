@@ -10,10 +10,10 @@ import pytest
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.gateways import issue, make_token
-from tests.support.refusals import refusal, refused
-from tests.support.spans import span
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.spans import span
+from tests.support.servers.gateways import issue, make_token
 
 DATA = {"comment": "The nightly report", "scopes": ["metrics:read", "shares:read"]}
 

@@ -2,8 +2,8 @@
 
 import pytest_asyncio
 
-from tests.support.gateways import start_session
-from tests.support.refusals import refused
+from tests.support.callers.refusals import refused
+from tests.support.servers.gateways import start_session
 
 
 @pytest_asyncio.fixture

@@ -15,8 +15,8 @@ from storage.tables.accounts.second_factors import TotpSecretRow
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_grants import OAuthConsentRow, OAuthGrantRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.gateways import make_tenant
-from tests.support.membership import references_to
+from tests.support.servers.gateways import make_tenant
+from tests.support.tenants.membership import references_to
 
 NOW = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 _members = table_of(WorkspaceMemberRow)

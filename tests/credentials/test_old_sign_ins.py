@@ -13,8 +13,8 @@ from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.gateways import start_session
-from tests.support.refusals import UNKNOWN_ID, refused
+from tests.support.callers.refusals import UNKNOWN_ID, refused
+from tests.support.servers.gateways import start_session
 
 _credentials = table_of(CredentialRow)
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}

@@ -5,8 +5,8 @@ from contextlib import suppress
 import pytest
 
 from resolvers.operations.rows import room
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
 
 TOKEN = {"comment": "Reports", "scopes": ["events:read"]}
 CLIENT = {"name": "Reports", "redirect_uris": ["https://client.example/callback"], "scopes": ["events:read"]}

@@ -10,10 +10,10 @@ from oauth.scopes import WORKSPACE_SCOPES, Scope
 from storage.enums import CredentialKind
 from storage.rows.rows import insert_row
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.gateways import issue, make_token
-from tests.support.refusals import refused
-from tests.support.spans import span
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.spans import span
+from tests.support.servers.gateways import issue, make_token
 
 
 async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface, tenant):

@@ -8,10 +8,10 @@ import pytest
 from oauth.scopes import Scope
 from storage.rows.rows import table_of, update_rows
 from storage.tables.customers.customers import CustomerRow
-from tests.support.gateways import make_token
-from tests.support.membership import join_too
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import make_token
+from tests.support.tenants.membership import join_too
 
 ADA = {"email": "Ada@Example.com", "name": "Ada Lovelace"}
 NO_ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))

@@ -10,8 +10,8 @@ from storage.enums import EventSource
 from storage.rows.rows import insert_rows
 from storage.tables.events.events import EventRow
 from storage.tables.registry import METADATA
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
 
 ADA = {
     "email": "Ada@Example.com",

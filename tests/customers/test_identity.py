@@ -3,7 +3,7 @@
 import pytest
 
 from rest_compat.openapi.document import openapi_document
-from tests.support.refusals import refused
+from tests.support.callers.refusals import refused
 
 ADA = {"email": "ada@example.com", "external_id": "c-1"}
 BOTH = 'id: "00000000-0000-4000-8000-000000000000", externalId: "c-1"'

@@ -9,9 +9,9 @@ from oauth.scopes import Scope
 from storage.enums import EventSource
 from storage.rows.rows import insert_rows
 from storage.tables.events.events import EventRow
-from tests.support.gateways import make_token
-from tests.support.statements import noted
-from tests.support.surfaces import GraphQL
+from tests.support.callers.surfaces import GraphQL
+from tests.support.servers.gateways import make_token
+from tests.support.statements.statements import noted
 
 START = datetime(2026, 1, 31, tzinfo=UTC)
 

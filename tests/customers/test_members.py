@@ -3,9 +3,9 @@
 import pytest
 
 from oauth.scopes import Scope
-from tests.support.gateways import make_token
-from tests.support.refusals import UNKNOWN_ID, refusal, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import make_token
 
 
 @pytest.fixture

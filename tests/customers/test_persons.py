@@ -13,10 +13,10 @@ from storage.persons.numbers import BLOCK, new_persons
 from storage.persons.persons import PersonReference, persons_of
 from storage.rows.rows import table_of
 from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
-from tests.support.facts import read_facts
-from tests.support.gateways import make_tenant
-from tests.support.refusals import refusal
-from tests.support.statements import noted
+from tests.support.callers.refusals import refusal
+from tests.support.databases.facts import read_facts
+from tests.support.servers.gateways import make_tenant
+from tests.support.statements.statements import noted
 
 AT_ONCE = 6
 

@@ -10,7 +10,7 @@ from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.customers.customers import CustomerRow, MemberRow
 from storage.tables.events.events import EventRow
-from tests.support.surfaces import Refused
+from tests.support.callers.surfaces import Refused
 
 AT_ONCE = 6
 

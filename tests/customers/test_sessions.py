@@ -14,11 +14,11 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.gateways import make_token
-from tests.support.membership import join_too
-from tests.support.refusals import UNKNOWN_ID, refusal, refused
-from tests.support.spans import span
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.spans import span
+from tests.support.servers.gateways import make_token
+from tests.support.tenants.membership import join_too
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from storage.objects.s3 import PROBE
 from tests.deploy.checks import CHECKS, METRICS_PORT, Deployment
 from tests.deploy.rendering import FOLDER, releases
-from tests.support.rate_limiting import redis_server
+from tests.support.servers.rate_limiting import redis_server
 
 ROOT = FOLDER.parents[1]
 DOCKER = """#!/bin/sh

@@ -11,7 +11,7 @@ from sqlalchemy.engine import make_url
 
 from gateway.cli.serving.serve import SECONDS_TO_FINISH
 from gateway.settings.settings import Settings
-from tests.support.command import Command
+from tests.support.commands.command import Command
 
 FOLDER = Path(__file__).parents[2] / "docs" / "deploy" / "systemd"
 UNITS = sorted(FOLDER.glob("duograph*"))

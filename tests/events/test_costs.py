@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.facts import read_facts
-from tests.support.refusals import refusal
+from tests.support.callers.refusals import refusal
+from tests.support.databases.facts import read_facts
 
 
 async def ingest(surface, *events):

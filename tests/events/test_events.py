@@ -9,9 +9,9 @@ from oauth.scopes import Scope
 from storage.enums import EventSource
 from storage.rows.rows import insert_rows
 from storage.tables.events.events import EventRow
-from tests.support.gateways import make_token
-from tests.support.refusals import UNKNOWN_ID, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import UNKNOWN_ID, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import make_token
 
 START = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from oauth.scopes import Scope
-from tests.support.facts import read_facts
-from tests.support.gateways import make_token
-from tests.support.refusals import UNKNOWN_ID, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import UNKNOWN_ID, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.databases.facts import read_facts
+from tests.support.servers.gateways import make_token
 
 
 async def ingest(surface, *events):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.support.refusals import refusal
+from tests.support.callers.refusals import refusal
 
 
 async def ids_of(surface, *events):

@@ -12,7 +12,7 @@ from time import monotonic
 from tests.faults.outcome import Outcome
 from tests.faults.site import free_port
 from tests.faults.stage import SQLITE
-from tests.support.postgresql import PostgreSQL
+from tests.support.servers.postgresql import PostgreSQL
 
 NAMES = {"migration": "a migration is killed", "fold": "the fold is killed"}
 _ROOT = Path(__file__).parents[2]

@@ -22,8 +22,8 @@ from storage.tables.workspaces.totals import ListTotalDeltaRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.upkeep.folding import Fold
 from tests.storage.test_migrated_rows import new_workspace
-from tests.support.gateways import SECRET, Gateway, make_tenant
-from tests.support.ledgers import verify_cells, verify_totals
+from tests.support.databases.ledgers import verify_cells, verify_totals
+from tests.support.servers.gateways import SECRET, Gateway, make_tenant
 
 # The revision before lists were counted: the later ones change rows too.
 _OLD_REVISION = "0023"

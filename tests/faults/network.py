@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from tests.faults.site import until
 from tests.faults.stage import POSTGRESQL, Fault, Stage
-from tests.support.tcp_proxy import Cut, TcpProxy
+from tests.support.servers.tcp_proxy import Cut, TcpProxy
 
 CUT_COMMITS = 12
 

@@ -11,11 +11,11 @@ import httpx
 from tests.faults.beside import Beside, told
 from tests.faults.site import free_port, until
 from tests.faults.stage import POSTGRESQL, Fault, Stage
-from tests.support.postgresql import PostgreSQL
-from tests.support.rate_limiting import redis_server
-from tests.support.s3_server import S3Server
-from tests.support.tcp_proxy import TcpProxy
-from tests.support.uploads import completion, new_file
+from tests.support.servers.postgresql import PostgreSQL
+from tests.support.servers.rate_limiting import redis_server
+from tests.support.servers.s3_server import S3Server
+from tests.support.servers.tcp_proxy import TcpProxy
+from tests.support.tenants.uploads import completion, new_file
 
 _CONTENT = b"a file of the tests"
 _SHIFTED = Path(__file__).with_name("shifted.py")

@@ -15,9 +15,9 @@ from typing import Any
 
 from storage.engine.database import Database
 from storage.migrations.run import upgrade
-from tests.support.command import Command, Process
-from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
-from tests.support.postgresql import PostgreSQL
+from tests.support.commands.command import Command, Process
+from tests.support.servers.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.servers.postgresql import PostgreSQL
 
 WORKERS = 2
 PATIENCE_SECONDS = 300

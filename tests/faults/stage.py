@@ -14,7 +14,7 @@ from tests.faults.checking import compare, verify
 from tests.faults.outcome import Outcome
 from tests.faults.site import Site, free_port
 from tests.faults.writing import Record, Writing, writing
-from tests.support.postgresql import PostgreSQL
+from tests.support.servers.postgresql import PostgreSQL
 
 SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
 BOTH = (SQLITE, POSTGRESQL)

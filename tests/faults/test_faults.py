@@ -7,7 +7,7 @@ from tests.faults import network, processes
 from tests.faults.catalogue import cases
 from tests.faults.killed import run_killed
 from tests.faults.stage import POSTGRESQL, SQLITE, run
-from tests.support.patience import TAKES_MINUTES
+from tests.support.measures.patience import TAKES_MINUTES
 
 # The writers give up first, and say what they were answered.
 pytestmark = TAKES_MINUTES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.file_shares import FREE, at
+from tests.support.tenants.file_shares import FREE, at
 
 
 @pytest.fixture

@@ -2,9 +2,19 @@
 
 import asyncio
 
-from tests.support.file_shares import FREE, PAID, PRICED, START, at, counts_of, facts_of, ingest, rows_of
-from tests.support.refusals import UNKNOWN_ID, refusal, refused
-from tests.support.statements import noted
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.statements.statements import noted
+from tests.support.tenants.file_shares import (
+    FREE,
+    PAID,
+    PRICED,
+    START,
+    at,
+    counts_of,
+    facts_of,
+    ingest,
+    rows_of,
+)
 
 WHOLE = PRICED | {
     "external_id": "s-1",

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import FREE, PAID, at, facts_of, ingest, rows_of
-from tests.support.refusals import UNKNOWN_ID, refusal
+from tests.support.callers.refusals import UNKNOWN_ID, refusal
+from tests.support.tenants.file_shares import FREE, PAID, at, facts_of, ingest, rows_of
 
 HISTORY = FREE | {"external_id": "s-1", "downloads": [at(4)], "completed_at": at(9)}
 

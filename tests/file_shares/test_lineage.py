@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.support.file_shares import ingest
+from tests.support.tenants.file_shares import ingest
 
 SESSION_METRICS = (
     "file_share_sessions",

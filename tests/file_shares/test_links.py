@@ -1,9 +1,9 @@
 """Links from file-share sessions to shares and customers, and back: GraphQL only, in pages."""
 
 from oauth.scopes import Scope
-from tests.support.file_shares import FREE, at
-from tests.support.gateways import make_token
-from tests.support.surfaces import GraphQL
+from tests.support.callers.surfaces import GraphQL
+from tests.support.servers.gateways import make_token
+from tests.support.tenants.file_shares import FREE, at
 
 
 async def test_links_lead_to_share_customer_and_back(gateway, graphql, tenant, history, share):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.support.file_shares import FREE, PAID, PRICED, at, ids_of
-from tests.support.refusals import UNKNOWN_ID, refusal, refused
-from tests.support.surfaces import GraphQL
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.callers.surfaces import GraphQL
+from tests.support.tenants.file_shares import FREE, PAID, PRICED, at, ids_of
 
 NOUNS = ("downloads", "payments", "refunds")
 

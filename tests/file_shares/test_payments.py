@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import COLUMNS, FREE, PAID, PRICED, at, counts_of, facts_of
-from tests.support.refusals import UNKNOWN_ID, refusal
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import UNKNOWN_ID, refusal
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.file_shares import COLUMNS, FREE, PAID, PRICED, at, counts_of, facts_of
 
 AT_ONCE = 6
 REPORTED = ("external_id", "amount", "platform_fee", "currency", "at")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.statements import noted
+from tests.support.statements.statements import noted
 
 RANGE = {"start_date": "2026-01-10", "end_date": "2026-01-20"}
 EUROS = {"currency": ["eur"]}

@@ -5,8 +5,8 @@ from datetime import datetime
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import COLUMNS, FREE, PRICED, START, at, facts_of
-from tests.support.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.tenants.file_shares import COLUMNS, FREE, PRICED, START, at, facts_of
 
 
 async def test_a_session_begins_without_downloads_and_is_given_back_as_sent(surface, tenant, share):

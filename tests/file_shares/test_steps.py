@@ -7,9 +7,9 @@ import pytest
 
 from resolvers.file_shares import payments, sessions
 from storage.clock import now
-from tests.support.file_shares import COLUMNS, FREE, PRICED, at, counts_of, facts_of
-from tests.support.refusals import UNKNOWN_ID, refusal, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.file_shares import COLUMNS, FREE, PRICED, at, counts_of, facts_of
 
 AT_ONCE = 6
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from tests.support.gateways import Gateway, run_gateway
-from tests.support.s3_server import S3Server
+from tests.support.servers.gateways import Gateway, run_gateway
+from tests.support.servers.s3_server import S3Server
 
 INSTALLATIONS = [("sqlite", "local"), ("postgresql", "local"), ("postgresql", "s3")]
 

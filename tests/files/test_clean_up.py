@@ -12,8 +12,8 @@ from storage.clock import now
 from storage.objects.interface import ObjectMissing, UploadUnknown
 from storage.rows.rows import table_of
 from storage.tables.shares.files import DiscardedObjectRow, FileRow
-from tests.support.refusals import refused
-from tests.support.uploads import completion, new_file, put_parts, upload_file
+from tests.support.callers.refusals import refused
+from tests.support.tenants.uploads import completion, new_file, put_parts, upload_file
 
 WEEK = timedelta(days=7)
 

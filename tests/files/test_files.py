@@ -6,9 +6,17 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.uploads import PNG, checksum, completion, new_file, put_parts, upload_file, upload_image
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.uploads import (
+    PNG,
+    checksum,
+    completion,
+    new_file,
+    put_parts,
+    upload_file,
+    upload_image,
+)
 
 FREE = {"amount_type": "free"}
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.uploads import PNG, new_file, put_parts, upload_file, upload_image
+from tests.support.tenants.uploads import PNG, new_file, put_parts, upload_file, upload_image
 
 SVG = b'<?xml version="1.0"?>\n<!-- a logo -->\n<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>'
 

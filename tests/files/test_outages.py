@@ -6,9 +6,18 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.gateways import bearer, make_tenant, run_gateway
-from tests.support.refusals import refused
-from tests.support.uploads import PART, PNG, completion, new_file, put, put_parts, upload_file, upload_image
+from tests.support.callers.refusals import refused
+from tests.support.servers.gateways import bearer, make_tenant, run_gateway
+from tests.support.tenants.uploads import (
+    PART,
+    PNG,
+    completion,
+    new_file,
+    put,
+    put_parts,
+    upload_file,
+    upload_image,
+)
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.file_shares import START, at, counts_of
-from tests.support.refusals import refusal, refused
-from tests.support.spans import span
-from tests.support.surfaces import Refused
-from tests.support.uploads import upload_file, upload_image
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.spans import span
+from tests.support.tenants.file_shares import START, at, counts_of
+from tests.support.tenants.uploads import upload_file, upload_image
 
 FREE = [{"amount_type": "free"}]
 PRICE = {"price_amount": 1500, "price_currency": "eur"}

@@ -13,10 +13,10 @@ from resolvers.operations.context import Quota
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.shares.files import FileRow
-from tests.support.gateways import run_gateway
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
-from tests.support.uploads import new_file, upload_file
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import run_gateway
+from tests.support.tenants.uploads import new_file, upload_file
 
 CONTENT = b"content"
 

@@ -13,9 +13,9 @@ from botocore.credentials import Credentials
 from storage.objects.interface import OpenUpload, PathRefused, StoreUnavailable, UploadUnknown
 from storage.objects.s3 import S3ObjectStore
 from storage.objects.s3_connection import Bucket
-from tests.support.s3_server import KEYS
-from tests.support.spans import span
-from tests.support.uploads import checksum
+from tests.support.measures.spans import span
+from tests.support.servers.s3_server import KEYS
+from tests.support.tenants.uploads import checksum
 
 HOUR = timedelta(hours=1)
 PATH = "downloadable/0f8fad5b/7c9e6679/Ünïcode mix & more+1?.zip"

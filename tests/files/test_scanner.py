@@ -7,11 +7,11 @@ import pytest
 import pytest_asyncio
 
 from storage.objects.scanning import Scanner, ScannerUnavailable, TooLargeToScan
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.log_lines import own_log_lines
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import GraphQL, Rest
-from tests.support.uploads import completion, new_file, put_parts, upload_file
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.tenants.uploads import completion, new_file, put_parts, upload_file
 
 EICAR = b"X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
 MOST = 300_000

@@ -14,9 +14,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.command import Command
-from tests.support.patience import TAKES_MINUTES
-from tests.support.ports import own_port
+from tests.support.commands.command import Command
+from tests.support.measures.patience import TAKES_MINUTES
+from tests.support.servers.ports import own_port
 
 pytestmark = TAKES_MINUTES
 

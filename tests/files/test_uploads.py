@@ -6,9 +6,9 @@ import os
 import pytest
 
 from storage.objects.interface import ObjectMissing, PartReference
-from tests.support.refusals import refusal
-from tests.support.surfaces import Refused
-from tests.support.uploads import (
+from tests.support.callers.refusals import refusal
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.uploads import (
     MIB,
     PART,
     PNG,

@@ -8,7 +8,7 @@ from limits.aio.storage.redis import redispy
 from gateway.rate_limits import limits, redis_windows
 from gateway.rate_limits.moving_windows import MemoryWindows
 from gateway.rate_limits.redis_windows import RedisWindows
-from tests.support.rate_limiting import Clock, subjects
+from tests.support.servers.rate_limiting import Clock, subjects
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.gateways import Gateway, make_tenant
+from tests.support.servers.gateways import Gateway, make_tenant
 
 
 @pytest.fixture(params=["api", "graphql"])

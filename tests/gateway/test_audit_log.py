@@ -7,12 +7,12 @@ import pytest
 from oauth.scopes import Scope
 from resolvers.graph.root import exposed, make_schema
 from tests.metrics.test_reading import JANUARY
-from tests.support.browsing import PASSWORD
-from tests.support.gateways import bearer, make_token
-from tests.support.log_lines import own_log_lines
-from tests.support.membership import make_member
-from tests.support.surfaces import Refused
-from tests.support.uploads import upload_file
+from tests.support.browsers.browsing import PASSWORD
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.servers.gateways import bearer, make_token
+from tests.support.tenants.membership import make_member
+from tests.support.tenants.uploads import upload_file
 
 SECRET_TEXT = "a text of the caller"
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 from starlette.routing import Route
 
 from storage.migrations import revisions
-from tests.support.gateways import Gateway, run_gateway
+from tests.support.servers.gateways import Gateway, run_gateway
 
 # Cheap, or paid for by the call that gave the address out; what is wrong with one of these is charged.
 FREE = {"/health", "/ready", "/objects", "/media/{path:path}"}

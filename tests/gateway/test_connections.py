@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.gateways import Tenant
-from tests.support.live import serve
-from tests.support.moved_loop import MovedLoop
-from tests.support.patience import PATIENCE_SECONDS
-from tests.support.uploads import new_file
+from tests.support.measures.moved_loop import MovedLoop
+from tests.support.measures.patience import PATIENCE_SECONDS
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
+from tests.support.tenants.uploads import new_file
 
 # Only the clock of the gateway's loop reaches it, which the tests move on.
 STALL_SECONDS = 600

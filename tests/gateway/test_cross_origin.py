@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from gateway.settings.settings import Settings, SettingsError
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.live import serve
+from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.servers.live import serve
 
 ELSEWHERE = "https://app.example.com"
 SHARED = (

@@ -9,10 +9,10 @@ import httpx
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.support.gateways import Tenant
-from tests.support.in_browser import PATIENCE, sign_in, submit_password
-from tests.support.live import serve
-from tests.support.other_origin import serve_folder
+from tests.support.browsers.in_browser import PATIENCE, sign_in, submit_password
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
+from tests.support.servers.other_origin import serve_folder
 
 PAGE = Path(__file__).with_name("other_origin.html").read_text()
 

@@ -12,9 +12,9 @@ import pytest
 import uvloop
 from structlog.testing import capture_logs
 
-from tests.support.live import serve
-from tests.support.patience import PATIENCE_SECONDS, eventually
-from tests.support.request_log import request_log
+from tests.support.measures.patience import PATIENCE_SECONDS, eventually
+from tests.support.measures.request_log import request_log
+from tests.support.servers.live import serve
 
 SHARE = b'{"name": "A report", "prices": [{"amount_type": "free"}]}'
 # Closing then sends RST, and the gateway cannot write any more.

@@ -10,8 +10,8 @@ from storage.migrations.run import upgrade
 from storage.rows.rows import insert_row, table_of
 from storage.tables.credentials.refresh_answers import RefreshAnswerRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
-from tests.support.gateways import run_gateway
-from tests.support.patience import until
+from tests.support.measures.patience import until
+from tests.support.servers.gateways import run_gateway
 
 MODELS = (IdempotencyKeyRow, RefreshAnswerRow)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from storage.migrations.revisions import newest_revision
-from tests.support.gateways import Gateway, run_gateway
+from tests.support.servers.gateways import Gateway, run_gateway
 
 pytestmark = pytest.mark.both_databases
 

@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.connections import patient_protocol
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 ENOUGH = 65_536
 

@@ -20,9 +20,9 @@ from gateway.monitoring import declarations as metrics
 from gateway.monitoring.declarations import METRICS, Kind
 from gateway.monitoring.meters import FOLDER_VARIABLE, Meters, Shared
 from rest_compat.api import operation_routes
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
-from tests.support.scraping import Scraped, difference
-from tests.support.surfaces import GraphQL, Refused, Rest
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
+from tests.support.measures.scraping import Scraped, difference
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAME = re.compile(r"\bduograph_[a-z_]+\b")

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.surfaces import Rest
-from tests.support.uploads import checksum, completion, new_file, put, put_parts, upload_file
+from tests.support.callers.surfaces import Rest
+from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.tenants.uploads import checksum, completion, new_file, put, put_parts, upload_file
 
 CONTENT = b"0123456789"
 

@@ -16,8 +16,8 @@ from graphql import parse
 
 from gateway.web.explorer import Known, examples
 from gateway.web.kit.assets import STATIC_FOLDER
-from tests.support.gateways import run_gateway
-from tests.support.references import References
+from tests.support.browsers.references import References
+from tests.support.servers.gateways import run_gateway
 
 PAGES = ["/", "/graphql", "/docs"]
 WEB = STATIC_FOLDER.parent

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Page, Response, expect
 
-from tests.support.gateways import Tenant
-from tests.support.in_browser import opened, overflows, sign_in_unseen
-from tests.support.live import serve
+from tests.support.browsers.in_browser import opened, overflows, sign_in_unseen
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
 
 PAGES = ["/", "/graphql", "/docs"]
 READY = {"/": "#curl-rest", "/graphql": ".graphiql-query-editor .view-lines", "/docs": "#reference h1"}

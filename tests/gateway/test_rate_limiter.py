@@ -9,8 +9,8 @@ from redis.asyncio import Redis
 
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from gateway.rate_limits.moving_windows import MemoryWindows
-from tests.support.rate_limiting import rate_limiter, redis_server, subjects
-from tests.support.work import counted_calls
+from tests.support.measures.work import counted_calls
+from tests.support.servers.rate_limiting import rate_limiter, redis_server, subjects
 
 pytestmark = pytest.mark.usefixtures("clock", "patience")
 

@@ -11,7 +11,7 @@ import pytest
 from gateway.rate_limits.limits import REDIS_PAUSE_SECONDS
 from gateway.rate_limits.moving_windows import MemoryWindows
 from gateway.rate_limits.redis_windows import RedisWindows
-from tests.support.rate_limiting import rate_limiter, redis_server
+from tests.support.servers.rate_limiting import rate_limiter, redis_server
 
 pytestmark = pytest.mark.usefixtures("clock", "patience")
 

@@ -22,8 +22,8 @@ from gateway.logs.request_lines import (
     request_lines,
 )
 from rest_compat.api import ROUTES
-from tests.support.gateways import run_gateway
-from tests.support.request_log import request_log
+from tests.support.measures.request_log import request_log
+from tests.support.servers.gateways import run_gateway
 
 ID = UUID("0b8e7a52-7a0e-4c43-9f0e-1f1f6c1d2e3f")
 LINE = RequestLine(1_800_000_000.25, "GET", "/api/shares/{id}", 200, 1.5, "r-1")

@@ -9,11 +9,11 @@ from uuid import uuid4
 from starlette.routing import Mount, Route
 
 from rest_compat.api import operation_routes
-from tests.support.examples import EXAMPLES, PERSONAL
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
-from tests.support.surfaces import Rest
-from tests.support.uploads import upload_file, upload_image
-from tests.support.world import make_world
+from tests.support.callers.examples import EXAMPLES, PERSONAL
+from tests.support.callers.surfaces import Rest
+from tests.support.callers.world import make_world
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
+from tests.support.tenants.uploads import upload_file, upload_image
 
 # What is the same for everybody who asks.
 PUBLIC = (

@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 
 from gateway.http.connections import patient_protocol
-from tests.support.moved_loop import MovedLoop
-from tests.support.patience import PATIENCE_SECONDS, eventually
+from tests.support.measures.moved_loop import MovedLoop
+from tests.support.measures.patience import PATIENCE_SECONDS, eventually
 
 # Only the clock of the server's loop reaches it, which the tests move on.
 STALL_SECONDS = 600

@@ -13,9 +13,9 @@ from sqlalchemy import text
 from gateway.monitoring import statements
 from gateway.monitoring.statements import MOST_LINES, Statements
 from storage.engine.database import Database
-from tests.support.gateways import Gateway, make_tenant, run_gateway
-from tests.support.log_lines import own_log_lines
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.servers.gateways import Gateway, make_tenant, run_gateway
 
 pytestmark = pytest.mark.both_databases
 

@@ -13,9 +13,9 @@ import pytest_asyncio
 from storage.dialects.sqlite import reader
 from storage.engine import payers, pool
 from storage.engine.payers import Payer
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
-from tests.support.patience import until
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.patience import until
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
 
 pytestmark = pytest.mark.both_databases
 

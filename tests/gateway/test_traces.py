@@ -17,11 +17,11 @@ from opentelemetry.trace import SpanKind, StatusCode
 from gateway.app import create_app
 from gateway.monitoring import monitoring
 from gateway.settings.settings import Settings, SettingsError
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
-from tests.support.request_log import request_log
-from tests.support.surfaces import GraphQL, Refused, Rest
-from tests.support.world import make_world
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
+from tests.support.callers.world import make_world
+from tests.support.measures.request_log import request_log
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
 
 pytestmark = pytest.mark.both_databases
 

@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from tests.support.browsing import PASSWORD, browsing, signed_in
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
-from tests.support.log_lines import own_log_lines
-from tests.support.request_log import request_log
-from tests.support.surfaces import GraphQL, Refused, Rest
+from tests.support.browsers.browsing import PASSWORD, browsing, signed_in
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.measures.request_log import request_log
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
 
 WHO = ("credential", "kind", "user", "workspace", "address")
 

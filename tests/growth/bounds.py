@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.support.gateways import make_tenant
+from tests.support.servers.gateways import make_tenant
 from tests.surfaces.test_hostile_documents import HOSTILE, counting, times
 
 # Several times what the slowest of them takes on two shared cores.

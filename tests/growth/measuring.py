@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tests.growth.requests import Growing
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 HEAD_START_SECONDS = 0.001
 HEALTH = b"GET /health HTTP/1.1\r\nHost: gateway\r\n\r\n"

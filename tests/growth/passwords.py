@@ -12,9 +12,9 @@ import httpx
 from bench.servers import gateway, run, site
 from oauth.sign_in.password_strength import is_easy_to_guess
 from tests.growth.test_growth import SEED, show
-from tests.support.browsing import PASSWORD, Browsing
-from tests.support.mailed_links import ask_to_sign_up, sign_up_path
-from tests.support.password_texts import LIKE_LETTERS, LONGEST, PIECES
+from tests.support.browsers.browsing import PASSWORD, Browsing
+from tests.support.callers.password_texts import LIKE_LETTERS, LONGEST, PIECES
+from tests.support.mails.mailed_links import ask_to_sign_up, sign_up_path
 
 MOST_SECONDS = 0.05
 SEARCHED, KEPT, REPEATED = 1_000, 12, 3

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.growth.documents import DOCUMENTS, Document
 from tests.growth.values import HISTORY, VALUES, Value, write
-from tests.support.refusals import UNKNOWN_ID
+from tests.support.callers.refusals import UNKNOWN_ID
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 SHARE = {"name": "A report", "prices": [{"amount_type": "free"}]}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tests.growth.measuring import Cost, Meter
 from tests.growth.requests import REQUESTS, Growing
-from tests.support.live import serve
+from tests.support.servers.live import serve
 
 CASES = int(os.environ.get("CASES", "150"))
 TIMES_COUNT = "CASES" in os.environ

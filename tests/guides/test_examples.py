@@ -10,12 +10,8 @@ import httpx
 import pytest
 
 from gateway.web.guide.contents import FOLDER, PAGES, Page
-from tests.support.browsing import Browsing
-from tests.support.gateways import SECRET, Tenant
-from tests.support.live import serve
-from tests.support.mailed import sent_to
-from tests.support.patience import TAKES_MINUTES
-from tests.support.terminal import (
+from tests.support.browsers.browsing import Browsing
+from tests.support.commands.terminal import (
     ADDRESS,
     PERSONAL_TOKEN,
     ROOT,
@@ -26,6 +22,10 @@ from tests.support.terminal import (
     blocks,
     check,
 )
+from tests.support.mails.mailed import sent_to
+from tests.support.measures.patience import TAKES_MINUTES
+from tests.support.servers.gateways import SECRET, Tenant
+from tests.support.servers.live import serve
 
 pytestmark = TAKES_MINUTES
 

@@ -11,8 +11,8 @@ from playwright.async_api import Browser, Page, expect
 
 from gateway.web.guide.contents import GUIDE_PATH, PAGES
 from gateway.web.guide.search import search
-from tests.support.in_browser import opened
-from tests.support.live import serve
+from tests.support.browsers.in_browser import opened
+from tests.support.servers.live import serve
 
 START, FIRST = GUIDE_PATH, next(iter(PAGES.values())).path
 

@@ -13,8 +13,8 @@ import pytest
 import pytest_asyncio
 
 from gateway.web.guide.contents import FILES, GUIDE_PATH, PAGES
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.references import References
+from tests.support.browsers.references import References
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 PATHS = [GUIDE_PATH, *(page.path for page in PAGES.values())]
 ADDRESS, REST = "https://pages.example.com", "https://rest.example.com/api"

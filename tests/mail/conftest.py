@@ -18,10 +18,10 @@ from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
 from storage.upkeep.mails import Mail, claim_mail, write_mail
 from tests.mail.scanning import PATH
-from tests.support.gateways import run_gateway
-from tests.support.mail_server import HOST, MailServer
-from tests.support.own_databases import own_database
-from tests.support.report_keys import serve_keys
+from tests.support.databases.own_databases import own_database
+from tests.support.servers.gateways import run_gateway
+from tests.support.servers.mail_server import HOST, MailServer
+from tests.support.servers.report_keys import serve_keys
 
 SENDER = Address("Duograph", addr_spec="duograph@example.com")
 _mails = table_of(MailRow)

@@ -7,8 +7,8 @@ import pytest
 from resolvers.mails.brands import COLOURS, DUOGRAPH, Brand, brand_of
 from resolvers.mails.mails import make_mail
 from tests.mail.test_names_in_mails import HOSTILE, LINK, TEMPLATES, values_for
-from tests.support.colours import contrast
-from tests.support.mailed import mails_to
+from tests.support.browsers.colours import contrast
+from tests.support.mails.mailed import mails_to
 
 OWN = "https://duograph.example"
 PICTURE = "https://cdn.example/acme.png"

@@ -9,9 +9,9 @@ import pytest
 from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
 from storage.clock import now
 from storage.upkeep.mails import NO_RECIPIENT
-from tests.support.log_lines import own_log_lines
-from tests.support.mail_server import MailServer
-from tests.support.spans import span
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.measures.spans import span
+from tests.support.servers.mail_server import MailServer
 
 pytestmark = pytest.mark.both_databases
 

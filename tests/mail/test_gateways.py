@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 pytestmark = pytest.mark.both_databases
 

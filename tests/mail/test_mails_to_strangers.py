@@ -7,11 +7,11 @@ import pytest_asyncio
 
 from storage.rows.rows import table_of, update_rows
 from storage.tables.accounts.users import UserRow
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.mailed import mails_to
-from tests.support.portal_codes import request
-from tests.support.refusals import refused
-from tests.support.surfaces import GraphQL, Refused, Rest
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.portal_codes import request
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 PAYMENT = {"amount": 199_900, "currency": "usd"}
 NOWHERE = "smtp://127.0.0.1:9"

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from gateway.mail.delivery import GIVE_UP_AFTER
 from gateway.monitoring.tracing import Tracing
 from storage.clock import now
-from tests.support.mail_server import MailServer
+from tests.support.servers.mail_server import MailServer
 
 pytestmark = pytest.mark.both_databases
 

@@ -8,8 +8,8 @@ import pytest_asyncio
 
 from schema.values.prose import write_amount, write_day
 from schema.values.scalars import write_moment
-from tests.support.mailed import mails_to
-from tests.support.surfaces import Refused
+from tests.support.callers.surfaces import Refused
+from tests.support.mails.mailed import mails_to
 
 PAYMENT = {"amount": 1900, "currency": "usd"}
 

@@ -6,8 +6,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from tests.mail.scanning import find, still_works
-from tests.support.gateways import make_tenant
-from tests.support.report_keys import pem_of
+from tests.support.servers.gateways import make_tenant
+from tests.support.servers.report_keys import pem_of
 
 
 @pytest.mark.parametrize(

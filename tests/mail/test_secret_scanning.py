@@ -18,9 +18,9 @@ from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from tests.mail.scanning import PATH, URL, find, still_works
-from tests.support.gateways import issue, make_tenant, make_token, run_gateway
-from tests.support.mailed import mails_to
-from tests.support.membership import make_member
+from tests.support.mails.mailed import mails_to
+from tests.support.servers.gateways import issue, make_tenant, make_token, run_gateway
+from tests.support.tenants.membership import make_member
 
 
 async def test_a_leaked_token_is_revoked_at_once_and_every_member_is_notified(scanned, report):

@@ -4,8 +4,8 @@ import pytest
 import pytest_asyncio
 
 from gateway.settings.mail_addresses import SmtpAddress
-from tests.support.log_lines import own_log_lines
-from tests.support.mail_server import PASSWORD, USER, MailServer, make_certificate
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.servers.mail_server import PASSWORD, USER, MailServer, make_certificate
 
 SIGN_IN = "ada:p%40ss%3Aword%2F@"
 

@@ -33,8 +33,8 @@ from storage.tables.metrics.metrics import MetricFactRow, PersonMergeRow
 from storage.tables.shares.shares import ShareRow
 from tests.metrics import reference
 from tests.metrics.histories import CURRENCIES, Teller, facts_of
-from tests.support.gateways import make_tenant
-from tests.support.refusals import UNKNOWN_ID
+from tests.support.callers.refusals import UNKNOWN_ID
+from tests.support.servers.gateways import make_tenant
 
 _events = table_of(EventRow)
 COMPARES = ["previous", "previous_year"]

@@ -18,8 +18,8 @@ from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import PersonCellRow, PersonMergeDeltaRow
 from storage.tables.metrics.metrics import PersonMergeRow
 from storage.upkeep.folding import Fold
-from tests.support.facts import fold_all, waiting
-from tests.support.ledgers import rebuild_cells, verify_cells
+from tests.support.databases.facts import fold_all, waiting
+from tests.support.databases.ledgers import rebuild_cells, verify_cells
 
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
 

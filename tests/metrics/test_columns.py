@@ -14,7 +14,7 @@ from schema.values.scalars import UNCHANGED, leaves_unchanged, write_number, wri
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS
 from tests.metrics.test_reading import measured
-from tests.support.documents import HEAD, USE, VARIABLES, selections
+from tests.support.callers.documents import HEAD, USE, VARIABLES, selections
 
 __all__ = ["measured"]
 

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Dialog, Page, expect
 
-from tests.support.in_browser import PATIENCE
-from tests.support.live import serve
-from tests.support.other_origin import serve_folder
+from tests.support.browsers.in_browser import PATIENCE
+from tests.support.servers.live import serve
+from tests.support.servers.other_origin import serve_folder
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 NAMES = ["Revenue", "Sessions", "Downloads", "Active users"]

@@ -6,7 +6,7 @@ import pytest
 
 from storage.clock import now
 from tests.metrics.test_reading import JANUARY, ask_graphql, graphql, measured
-from tests.support.surfaces import Refused, Rest
+from tests.support.callers.surfaces import Refused, Rest
 
 __all__ = ["graphql", "measured"]
 

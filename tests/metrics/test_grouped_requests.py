@@ -15,10 +15,10 @@ from storage.rows.rows import insert_rows
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.shares.shares import ShareRow
 from tests.metrics.test_reading import JANUARY, ask_graphql
-from tests.support.facts import fold_all
-from tests.support.gateways import make_token
-from tests.support.statements import noted
-from tests.support.surfaces import Refused
+from tests.support.callers.surfaces import Refused
+from tests.support.databases.facts import fold_all
+from tests.support.servers.gateways import make_token
+from tests.support.statements.statements import noted
 
 MORNING = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 REVENUE = {"metrics": ["file_share_revenue", "active_user_by_event"]}

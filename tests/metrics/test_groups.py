@@ -22,7 +22,7 @@ from tests.metrics.telling import (
 )
 from tests.metrics.test_metrics import EXAMPLES, home, most_runs
 from tests.metrics.test_periods import ranges
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
 
 __all__ = ["home", "most_runs"]
 

@@ -19,7 +19,7 @@ from storage.metrics.facts import Fact, record_facts
 from storage.metrics.periods import Interval, make_timeline
 from tests.metrics.telling import expected, filters_of, forget_events, make_history, make_home, tell, view_of
 from tests.metrics.test_periods import EXAMPLES, ranges
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -28,9 +28,9 @@ from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics.metrics import PersonMergeRow
-from tests.support.facts import fold_all
-from tests.support.ledgers import rebuild_cells, verify_cells
-from tests.support.statements import noted
+from tests.support.databases.facts import fold_all
+from tests.support.databases.ledgers import rebuild_cells, verify_cells
+from tests.support.statements.statements import noted
 
 # Four blocks that are over, and the clocks of New York change in them.
 FIRST = datetime.fromtimestamp(block_of(microseconds(datetime(2025, 2, 1, tzinfo=UTC))) / 1_000_000, UTC)

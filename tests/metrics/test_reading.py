@@ -13,9 +13,9 @@ import pytest_asyncio
 from storage.enums import FactKind
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import Fact, record_facts
-from tests.support.facts import fold_all
-from tests.support.statements import noted
-from tests.support.surfaces import Refused
+from tests.support.callers.surfaces import Refused
+from tests.support.databases.facts import fold_all
+from tests.support.statements.statements import noted
 
 JANUARY = {"start_date": "2026-01-01", "end_date": "2026-01-31", "interval": "day"}
 MORNING = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)

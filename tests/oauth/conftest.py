@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 
-from tests.support.applications import Application, make_application
+from tests.support.tenants.applications import Application, make_application
 
 
 @pytest_asyncio.fixture

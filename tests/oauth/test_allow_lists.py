@@ -10,11 +10,11 @@ import pytest_asyncio
 from resolvers.credentials import oauth_client_documents
 from schema.credentials.oauth_client_documents import MOST_AT_ONCE
 from storage.usage import document_counts
-from tests.support.allow_lists import JSON, NAMES, OTHER, RESPONSE_JSON, hash_of, make_sender
-from tests.support.applications import make_application
-from tests.support.membership import make_member
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.allow_lists import JSON, NAMES, OTHER, RESPONSE_JSON, hash_of, make_sender
+from tests.support.tenants.applications import make_application
+from tests.support.tenants.membership import make_member
 
 
 @pytest_asyncio.fixture

@@ -11,8 +11,8 @@ from sqlalchemy import update
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.applications import claims_of, make_application, told
-from tests.support.browsing import PASSWORD, browsing
+from tests.support.browsers.browsing import PASSWORD, browsing
+from tests.support.tenants.applications import claims_of, make_application, told
 
 pytestmark = pytest.mark.both_databases
 

@@ -12,8 +12,8 @@ from joserfc.jwk import RSAKey
 from oauth.credentials import mint_client_id
 from oauth.provider.authorization import RefusedRequest, UntrustedRequest, read_request
 from oauth.provider.keys import signing_key
-from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
-from tests.support.gateways import SECRET, make_tenant
+from tests.support.servers.gateways import SECRET, make_tenant
+from tests.support.tenants.applications import ISSUER, REDIRECT_URI, make_application, told
 
 
 async def error_of(application, **changes):

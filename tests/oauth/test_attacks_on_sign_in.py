@@ -6,8 +6,8 @@ import pytest
 
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.browsers.browsing import PASSWORD, browsing, session_of, signed_in
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 
 async def test_a_session_that_was_there_before_is_not_taken_on(gateway, browser, tenant, other_tenant):

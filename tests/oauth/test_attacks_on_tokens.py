@@ -6,7 +6,7 @@ import pytest
 
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.support.applications import REDIRECT_URI, error_of, make_application
+from tests.support.tenants.applications import REDIRECT_URI, error_of, make_application
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
 from storage.enums import CredentialKind
-from tests.support.gateways import issue
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.world import OAUTH_CLIENT
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import OAUTH_CLIENT
+from tests.support.servers.gateways import issue
 
 
 async def create(surface, **data):

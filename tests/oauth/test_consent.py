@@ -12,10 +12,10 @@ from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
-from tests.support.browsing import browsing, signed_in
-from tests.support.gateways import make_tenant
-from tests.support.membership import make_member
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.servers.gateways import make_tenant
+from tests.support.tenants.applications import ISSUER, REDIRECT_URI, make_application, told
+from tests.support.tenants.membership import make_member
 
 _credentials = table_of(CredentialRow)
 

@@ -9,7 +9,7 @@ import pytest_asyncio
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import DOCUMENTS_KEPT_FOR, RULES
 from storage.usage import document_counts
-from tests.support.allow_lists import NAMES, OTHER, hash_of, make_sender
+from tests.support.tenants.allow_lists import NAMES, OTHER, hash_of, make_sender
 
 
 @pytest_asyncio.fixture

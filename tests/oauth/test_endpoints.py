@@ -9,8 +9,8 @@ from gateway.endpoints.discovery import metadata
 from gateway.settings.settings import Settings
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.support.applications import ISSUER, error_of, make_application
-from tests.support.gateways import SECRET, make_token, run_gateway
+from tests.support.servers.gateways import SECRET, make_token, run_gateway
+from tests.support.tenants.applications import ISSUER, error_of, make_application
 
 
 async def test_introspection_shows_a_client_what_its_tokens_are_still_good_for(confidential, tenant):

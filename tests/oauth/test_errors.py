@@ -10,8 +10,8 @@ from oauth.credentials import mint, mint_client_id
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.credentials.signing_keys import SigningKeyRow
-from tests.support.applications import error_of, told
-from tests.support.browsing import browsing, signed_in
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.tenants.applications import error_of, told
 
 WRONG = mint(CredentialKind.CLIENT_SECRET).text
 ENDPOINTS = ("token", "revoke", "introspect")

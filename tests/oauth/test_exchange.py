@@ -10,9 +10,9 @@ import pytest
 from oauth.credentials import kind_of
 from oauth.provider.keys import rotate
 from storage.enums import CredentialKind
-from tests.support.applications import ISSUER, VERIFIER, claims_of, error_of, make_application
-from tests.support.gateways import SECRET, make_tenant
-from tests.support.spans import span
+from tests.support.measures.spans import span
+from tests.support.servers.gateways import SECRET, make_tenant
+from tests.support.tenants.applications import ISSUER, VERIFIER, claims_of, error_of, make_application
 
 pytestmark = pytest.mark.both_databases
 

@@ -9,12 +9,12 @@ import pytest
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from playwright.async_api import Page, Route, expect
 
-from tests.support.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
-from tests.support.browsing import PASSWORD, Browsing
-from tests.support.gateways import Tenant
-from tests.support.in_browser import RECORD_VIOLATIONS, submit_password
-from tests.support.live import serve
-from tests.support.patience import PATIENCE_SECONDS
+from tests.support.browsers.browsing import PASSWORD, Browsing
+from tests.support.browsers.in_browser import RECORD_VIOLATIONS, submit_password
+from tests.support.measures.patience import PATIENCE_SECONDS
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
+from tests.support.tenants.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
 
 SCOPE = "email openid shares:write"
 

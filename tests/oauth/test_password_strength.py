@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 
 from oauth.sign_in.password_strength import is_easy_to_guess
-from tests.support.password_texts import LIKE_LETTERS, LONGEST, PASSWORDS
-from tests.support.work import counted_lines
+from tests.support.callers.password_texts import LIKE_LETTERS, LONGEST, PASSWORDS
+from tests.support.measures.work import counted_lines
 
 ABOUT = ["ada@example.com", "ada", "example.com", "Ada Lovelace"]
 # Lines of code: half of them take 20 ms.

@@ -11,7 +11,7 @@ from storage.retention.deletion import delete_ended
 from storage.retention.rules import REFRESH_ANSWERS
 from storage.rows.rows import table_of
 from storage.tables.credentials.refresh_answers import RefreshAnswerRow
-from tests.support.applications import error_of, make_application
+from tests.support.tenants.applications import error_of, make_application
 
 pytestmark = pytest.mark.both_databases
 

@@ -7,8 +7,8 @@ import pytest_asyncio
 
 from oauth.scopes import Scope
 from storage.enums import CredentialKind
-from tests.support.applications import error_of
-from tests.support.gateways import issue, run_gateway
+from tests.support.servers.gateways import issue, run_gateway
+from tests.support.tenants.applications import error_of
 
 METADATA = {"client_name": "Bookkeeper", "redirect_uris": ["https://app.example.com/callback"]}
 

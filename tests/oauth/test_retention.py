@@ -11,7 +11,7 @@ from storage.retention.rules import RULES
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
-from tests.support.applications import error_of
+from tests.support.tenants.applications import error_of
 
 pytestmark = pytest.mark.both_databases
 

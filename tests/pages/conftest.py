@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.surfaces import Rest
+from tests.support.callers.surfaces import Rest
 
 
 @pytest.fixture

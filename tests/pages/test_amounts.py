@@ -11,8 +11,8 @@ from gateway.web.records.kit.fields import Field
 from gateway.web.records.routes import RECORDS
 from schema.values.prose import write_amount
 from storage.enums import Currency
-from tests.support.in_browser import opened, sign_in_unseen
-from tests.support.live import serve
+from tests.support.browsers.in_browser import opened, sign_in_unseen
+from tests.support.servers.live import serve
 
 NARROW, NO_BREAK, THIN, MINUS, QUOTE = "\u202f", "\u00a0", "\u2009", "\u2212", "\u2019"
 CENTS = {

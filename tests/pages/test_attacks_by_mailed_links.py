@@ -2,11 +2,11 @@
 
 import pytest_asyncio
 
-from tests.support.applications import make_application
-from tests.support.browsing import browsing, signed_in
-from tests.support.gateways import bearer
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_in_unconfirmed
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_in_unconfirmed
+from tests.support.servers.gateways import bearer
+from tests.support.tenants.applications import make_application
 
 BUTTON, SIGN_IN, SET = "Confirm email address", "Sign in to this account", "Set password"
 CONFIRMED = "Your email address is confirmed"

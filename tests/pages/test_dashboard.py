@@ -11,11 +11,11 @@ from gateway.web.dashboard import parts
 from gateway.web.dashboard.layout import HEADLINE
 from resolvers.portal.portal import get_portal_customer
 from storage.metrics.definitions import METRICS
-from tests.support.browsing import browsing, signed_in
-from tests.support.dashboards import ADDRESS, RANGE, charts_in, make_activity, table_in
-from tests.support.gateways import make_tenant
-from tests.support.membership import make_member
-from tests.support.surfaces import Rest
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.callers.surfaces import Rest
+from tests.support.servers.gateways import make_tenant
+from tests.support.tenants.dashboards import ADDRESS, RANGE, charts_in, make_activity, table_in
+from tests.support.tenants.membership import make_member
 
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 

@@ -9,11 +9,11 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support.dashboards import ADDRESS, RANGE, make_activity
-from tests.support.gateways import Tenant, bearer
-from tests.support.in_browser import lightness, opened, overflows, sign_in, sign_in_unseen
-from tests.support.live import serve
-from tests.support.surfaces import Rest
+from tests.support.browsers.in_browser import lightness, opened, overflows, sign_in, sign_in_unseen
+from tests.support.callers.surfaces import Rest
+from tests.support.servers.gateways import Tenant, bearer
+from tests.support.servers.live import serve
+from tests.support.tenants.dashboards import ADDRESS, RANGE, make_activity
 
 Site = tuple[str, Tenant]
 SESSIONS = "#file_share_sessions"

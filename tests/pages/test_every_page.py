@@ -10,10 +10,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 from playwright.async_api import Page as Tab
 
-from tests.support.axe import violations_but_of_colours, violations_of_colours
-from tests.support.colours import contrast
-from tests.support.every_page import PAGES, Page, Site, Visitor, running_site, templates
-from tests.support.in_browser import lightness, opened, overflows
+from tests.support.browsers.axe import violations_but_of_colours, violations_of_colours
+from tests.support.browsers.colours import contrast
+from tests.support.browsers.every_page import PAGES, Page, Site, Visitor, running_site, templates
+from tests.support.browsers.in_browser import lightness, opened, overflows
 
 WIDTHS = {"desk": 1280, "phone": 390}
 
@@ -49,7 +49,7 @@ def channels(colour: str) -> list[float]:
 
 
 def test_every_route_of_a_page_is_in_the_list_of_pages() -> None:
-    """Add a page to `tests/support/every_page.py`."""
+    """Add a page to `tests/support/browsers/every_page.py`."""
     assert {page.template for pages in PAGES.values() for page in pages} == templates()
 
 

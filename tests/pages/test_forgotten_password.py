@@ -9,10 +9,9 @@ import pytest
 import pytest_asyncio
 
 from storage.clock import now
-from tests.support.browsing import PASSWORD, browsing, signed_in
-from tests.support.gateways import run_gateway
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import (
+from tests.support.browsers.browsing import PASSWORD, browsing, signed_in
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import (
     NEW_PASSWORD,
     ask_for_a_link,
     change_address,
@@ -23,6 +22,7 @@ from tests.support.mailed_links import (
     sign_in_unconfirmed,
     token_of,
 )
+from tests.support.servers.gateways import run_gateway
 
 BUTTON = "Set password"
 

@@ -12,11 +12,11 @@ from uuid import uuid4
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.support.browsing import PASSWORD
-from tests.support.gateways import Tenant
-from tests.support.in_browser import opened, overflows, sign_in_unseen
-from tests.support.live import serve
-from tests.support.mailed_links import sign_up_path
+from tests.support.browsers.browsing import PASSWORD
+from tests.support.browsers.in_browser import opened, overflows, sign_in_unseen
+from tests.support.mails.mailed_links import sign_up_path
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
 
 # A PNG of one pixel.
 PICTURE = b64decode(

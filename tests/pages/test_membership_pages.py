@@ -1,8 +1,8 @@
 """The pages of members and invitations: accepting, roles, leaving, and what ends with a membership."""
 
-from tests.support.browsing import browsing, signed_in
-from tests.support.membership import make_member, make_user, members_of
-from tests.support.surfaces import Rest
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.callers.surfaces import Rest
+from tests.support.tenants.membership import make_member, make_user, members_of
 
 
 async def test_the_mailed_page_leads_by_the_sign_in_to_the_invitation(gateway, owner, api, tenant):

@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 import pytest
 
 from storage.clock import now
-from tests.support.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import (
+from tests.support.browsers.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import (
     NEW_PASSWORD,
     ask_for_a_link,
     change_address,
@@ -18,7 +18,7 @@ from tests.support.mailed_links import (
     sign_in_unconfirmed,
     token_of,
 )
-from tests.support.membership import make_member, members_of, new_email
+from tests.support.tenants.membership import make_member, members_of, new_email
 
 REQUEST, CONFIRM = "Change email address", "Use this address"
 

@@ -7,12 +7,18 @@ import pytest
 import pytest_asyncio
 
 from oauth.sign_in import passwords
-from tests.support.applications import make_application
-from tests.support.browsing import PASSWORD, browsing
-from tests.support.gateways import run_gateway
-from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, open_sign_up_link, sign_up
-from tests.support.refusals import refused
-from tests.support.surfaces import Rest
+from tests.support.browsers.browsing import PASSWORD, browsing
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Rest
+from tests.support.mails.mailed_links import (
+    NEW_PASSWORD,
+    ask_for_a_link,
+    latest_link,
+    open_sign_up_link,
+    sign_up,
+)
+from tests.support.servers.gateways import run_gateway
+from tests.support.tenants.applications import make_application
 
 EASY_TO_GUESS = [
     "aaaaaaaaaaaa",

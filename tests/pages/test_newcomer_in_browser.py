@@ -23,8 +23,8 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from storage.clock import now
-from tests.support.in_browser import opened
-from tests.support.patience import PATIENCE_SECONDS, TAKES_MINUTES
+from tests.support.browsers.in_browser import opened
+from tests.support.measures.patience import PATIENCE_SECONDS, TAKES_MINUTES
 
 pytestmark = TAKES_MINUTES
 

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import open_sign_up_link
-from tests.support.membership import make_member, make_user, members_of, references_to
+from tests.support.browsers.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import open_sign_up_link
+from tests.support.tenants.membership import make_member, make_user, members_of, references_to
 
 DELETE = "Delete my account"
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.support.browsing import PASSWORD, sign_in_was_hours_ago
+from tests.support.browsers.browsing import PASSWORD, sign_in_was_hours_ago
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 from playwright.async_api import expect
 
 from oauth.sign_in.password_strength import is_easy_to_guess
-from tests.support.browsing import PASSWORD
-from tests.support.in_browser import opened, sign_in
-from tests.support.live import serve
+from tests.support.browsers.browsing import PASSWORD
+from tests.support.browsers.in_browser import opened, sign_in
+from tests.support.servers.live import serve
 
 EASY = ["aaaaaaaaaaaa", "password1234", "P4ssw0rd!!99", "duograph1234", "a" * 100]
 SAMPLES = [*EASY, "correct horse battery", "q7# Zr pw, lake", PASSWORD]

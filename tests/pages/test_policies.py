@@ -3,8 +3,8 @@
 import pytest
 import pytest_asyncio
 
-from tests.support.browsing import browsing, signed_in
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 PRIVACY, TERMS = "https://example.com/privacy", "https://example.com/terms"
 

@@ -6,9 +6,9 @@ import pytest
 
 from storage.rows.rows import table_of, update_rows
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.browsing import browsing
-from tests.support.portal_pages import come_in, portal_of
-from tests.support.uploads import upload_image
+from tests.support.browsers.browsing import browsing
+from tests.support.browsers.portal_pages import come_in, portal_of
+from tests.support.tenants.uploads import upload_image
 
 
 @pytest.fixture

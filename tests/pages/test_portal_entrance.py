@@ -10,11 +10,11 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of, update_rows
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.browsing import browsing
-from tests.support.gateways import run_gateway
-from tests.support.mailed import latest_code, mails_to
-from tests.support.portal_pages import COOKIE, come_in, link_to, portal_of, session_of
-from tests.support.spans import span
+from tests.support.browsers.browsing import browsing
+from tests.support.browsers.portal_pages import COOKIE, come_in, link_to, portal_of, session_of
+from tests.support.mails.mailed import latest_code, mails_to
+from tests.support.measures.spans import span
+from tests.support.servers.gateways import run_gateway
 
 
 async def test_a_link_leads_in_and_its_token_leaves_the_address(browser, rest, tenant, customer):

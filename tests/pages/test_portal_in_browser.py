@@ -16,12 +16,12 @@ from playwright.async_api import Browser, expect
 
 from storage.clock import now
 from storage.engine.database import Database
-from tests.support.in_browser import PATIENCE, opened
-from tests.support.live import serve
-from tests.support.mailed import latest_code, mails_to
-from tests.support.patience import until
-from tests.support.surfaces import Rest
-from tests.support.uploads import upload_file, upload_image
+from tests.support.browsers.in_browser import PATIENCE, opened
+from tests.support.callers.surfaces import Rest
+from tests.support.mails.mailed import latest_code, mails_to
+from tests.support.measures.patience import until
+from tests.support.servers.live import serve
+from tests.support.tenants.uploads import upload_file, upload_image
 
 OWNER = "grace@bluebird.example"
 RETURN_URL = "https://shop.example/account"

@@ -4,8 +4,8 @@ from html import escape
 
 import pytest
 
-from tests.support.portal_pages import come_in, portal_of
-from tests.support.uploads import upload_file, upload_image
+from tests.support.browsers.portal_pages import come_in, portal_of
+from tests.support.tenants.uploads import upload_file, upload_image
 
 FREE = [{"amount_type": "free"}]
 

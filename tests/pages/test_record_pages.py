@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.browsing import signed_in
-from tests.support.uploads import upload_file
+from tests.support.browsers.browsing import signed_in
+from tests.support.tenants.uploads import upload_file
 
 
 @pytest.fixture

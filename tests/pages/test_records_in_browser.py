@@ -13,9 +13,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
-from tests.support.gateways import Tenant, bearer
-from tests.support.in_browser import opened, sign_in_unseen
-from tests.support.live import serve
+from tests.support.browsers.in_browser import opened, sign_in_unseen
+from tests.support.servers.gateways import Tenant, bearer
+from tests.support.servers.live import serve
 
 Site = tuple[str, Tenant]
 

@@ -4,9 +4,9 @@ import pytest
 
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.support.browsing import browsing, signed_in
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.refusals import refused
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.callers.refusals import refused
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 VIEWER = {"query": "{ viewer { kind user { email } scopes } }"}
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
-from tests.support.membership import make_member
+from tests.support.browsers.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
+from tests.support.tenants.membership import make_member
 
 DELETE_WORKSPACE = "Delete this workspace"
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}

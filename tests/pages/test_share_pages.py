@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.browsing import browsing, signed_in
-from tests.support.membership import make_member
+from tests.support.browsers.browsing import browsing, signed_in
+from tests.support.tenants.membership import make_member
 
 FREE = {"name": "Sample pack", "prices": [{"amount_type": "free"}]}
 

@@ -8,8 +8,8 @@ from pwdlib import PasswordHash
 
 from oauth.credentials import kind_of
 from storage.enums import CredentialKind
-from tests.support.browsing import PASSWORD, browsing, session_of
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.browsers.browsing import PASSWORD, browsing, session_of
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 WRONG = "Wrong email or password"
 

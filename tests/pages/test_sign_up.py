@@ -10,10 +10,9 @@ import pytest_asyncio
 
 from gateway.settings.server import Environment
 from resolvers.sign_in import sign_up as signing_up
-from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
-from tests.support.gateways import run_gateway
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import (
+from tests.support.browsers.browsing import PASSWORD, browsing, session_of, signed_in
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import (
     NEW_PASSWORD,
     ask_for_a_link,
     ask_to_sign_up,
@@ -22,6 +21,7 @@ from tests.support.mailed_links import (
     sign_in_unconfirmed,
     sign_up,
 )
+from tests.support.servers.gateways import run_gateway
 
 BUTTON = "Create account"
 

@@ -11,9 +11,9 @@ from resolvers.sign_in.attempts import NOTIFIED_FROM
 from storage.rows.rows import table_of
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from tests.pages.test_wrong_passwords import guess, let_pass
-from tests.support.mailed_links import ask_for_a_link, ask_to_sign_up, mailed_links, sign_in_unconfirmed
-from tests.support.portal_codes import request
-from tests.support.statements import noted
+from tests.support.mails.mailed_links import ask_for_a_link, ask_to_sign_up, mailed_links, sign_in_unconfirmed
+from tests.support.mails.portal_codes import request
+from tests.support.statements.statements import noted
 
 _links = table_of(MailedLinkRow)
 _TABLES = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN) (\w+)")

@@ -2,9 +2,9 @@
 
 import re
 
-from tests.support.browsing import signed_in
-from tests.support.gateways import bearer
-from tests.support.membership import make_member
+from tests.support.browsers.browsing import signed_in
+from tests.support.servers.gateways import bearer
+from tests.support.tenants.membership import make_member
 
 
 async def test_owners_see_what_their_clients_use(gateway, signed_in_browser, tenant):

@@ -1,6 +1,6 @@
 """A workspace's picture is chosen from its uploaded ones; the API also takes any other address."""
 
-from tests.support.uploads import upload_image
+from tests.support.tenants.uploads import upload_image
 
 SAVE = "Save settings"
 

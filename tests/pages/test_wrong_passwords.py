@@ -15,9 +15,9 @@ from resolvers.sign_in.attempts import FREE_ATTEMPTS, SLOTS, delay_after
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.accounts.sign_in_attempts import SignInAttemptRow
-from tests.support.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import latest_link
+from tests.support.browsers.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import latest_link
 
 pytestmark = pytest.mark.both_databases
 

@@ -13,7 +13,7 @@ from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
 from rest_compat.routing.endpoint import EMPTY
 from schema.metrics.metrics import Metrics
-from tests.support.surfaces import Answer, GraphQL, Refused, Rest, from_graphql, places_in, selection
+from tests.support.callers.surfaces import Answer, GraphQL, Refused, Rest, from_graphql, places_in, selection
 
 CONNECTION = "edges {{ cursor node{item} }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}"
 

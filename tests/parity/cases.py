@@ -10,9 +10,9 @@ from schema.kit.annotations import is_list, unwrap
 from tests.parity.homes import Home
 from tests.parity.subjects import make_subject
 from tests.parity.values import Values
-from tests.support.examples import EXAMPLES
-from tests.support.refusals import UNKNOWN_ID
-from tests.support.world import World
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.refusals import UNKNOWN_ID
+from tests.support.callers.world import World
 
 OPERATIONS: dict[str, Operation] = {name: route.operation for name, route in operation_routes().items()}
 JUNK = [None, True, -1, 0, 2**31, 2**63, 1.5, "", "x", "x" * 300, "nul\x00", "DE", [], {}, {"a": 1}]

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from oauth.credentials import Credential
-from tests.support.examples import IN_A_BROWSER, PERSONAL
-from tests.support.gateways import Gateway, Tenant, make_tenant, start_session
-from tests.support.surfaces import Rest, Surface
-from tests.support.uploads import upload_file, upload_image
-from tests.support.world import World, make_world
+from tests.support.callers.examples import IN_A_BROWSER, PERSONAL
+from tests.support.callers.surfaces import Rest, Surface
+from tests.support.callers.world import World, make_world
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, start_session
+from tests.support.tenants.uploads import upload_file, upload_image
 from tests.surfaces.test_permissions import PORTAL
 
 CURRENCIES = ["usd", "eur", "jpy"]

@@ -6,14 +6,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tests.parity.homes import Home
-from tests.support.examples import FREE
-from tests.support.gateways import start_session
-from tests.support.mailed import latest_code
-from tests.support.membership import invited_elsewhere
-from tests.support.portal_codes import request
-from tests.support.surfaces import Refused, Rest
-from tests.support.uploads import new_file, put_parts, upload_image
-from tests.support.world import OAUTH_CLIENT, World, add_factors, allow
+from tests.support.callers.examples import FREE
+from tests.support.callers.surfaces import Refused, Rest
+from tests.support.callers.world import OAUTH_CLIENT, World, add_factors, allow
+from tests.support.mails.mailed import latest_code
+from tests.support.mails.portal_codes import request
+from tests.support.servers.gateways import start_session
+from tests.support.tenants.membership import invited_elsewhere
+from tests.support.tenants.uploads import new_file, put_parts, upload_image
 
 Subject = Callable[[Home, Any, Any, str], Awaitable[dict[str, Any]]]
 

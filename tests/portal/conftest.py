@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.portal_codes import Entrance
+from tests.support.mails.portal_codes import Entrance
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.browsing import browsing
-from tests.support.portal_codes import another
-from tests.support.refusals import refused
+from tests.support.browsers.browsing import browsing
+from tests.support.callers.refusals import refused
+from tests.support.mails.portal_codes import another
 
 
 async def make_team(surface, email, name):

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.customers.portal_codes import PortalCodeRow
-from tests.support.portal_codes import another, change_codes, let_grow, refused_code
-from tests.support.surfaces import Refused
+from tests.support.callers.surfaces import Refused
+from tests.support.mails.portal_codes import another, change_codes, let_grow, refused_code
 
 _codes = table_of(PortalCodeRow)
 

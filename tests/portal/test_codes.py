@@ -12,9 +12,9 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.customers.portal_codes import PortalCodeRow
-from tests.support.portal_codes import change_codes, let_grow
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.mails.portal_codes import change_codes, let_grow
 
 _codes = table_of(PortalCodeRow)
 

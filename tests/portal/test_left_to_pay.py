@@ -8,9 +8,9 @@ from sqlalchemy import update
 
 from storage.rows.rows import table_of
 from storage.tables.shares.file_share_sessions import FileShareSessionRow
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
-from tests.support.uploads import upload_file
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.uploads import upload_file
 
 _sessions = table_of(FileShareSessionRow)
 FREE = {"amount_type": "free"}

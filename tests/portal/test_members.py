@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.refusals import refusal, refused
+from tests.support.callers.refusals import refusal, refused
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.refusals import refusal
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal
+from tests.support.callers.surfaces import Refused
 
 
 async def is_open(portal):

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.uploads import upload_image
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.uploads import upload_image
 
 FREE = [{"amount_type": "free"}]
 FIXED = [{"amount_type": "fixed", "price_amount": 1500, "price_currency": "eur"}]

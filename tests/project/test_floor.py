@@ -18,7 +18,7 @@ from gateway.app import create_app
 from gateway.settings.settings import Settings
 from storage.migrations.run import upgrade
 from storage.upkeep.folding import Fold
-from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.servers.gateways import SECRET, Gateway, Tenant, make_tenant
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _SIGNED = {"next_cursor", "cursor", "startCursor", "endCursor"}

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support import matrix
+from tests.support.plugins import matrix
 
 CONFTEST = """
 import pytest
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request):

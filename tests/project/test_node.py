@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.npm import FIRST_NODE, is_new_enough
+from tests.support.clients.npm import FIRST_NODE, is_new_enough
 
 
 @pytest.mark.parametrize(

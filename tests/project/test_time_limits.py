@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.table_of_times import table
+from tests.support.plugins.table_of_times import table
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = """
@@ -48,7 +48,14 @@ def test_blocks():
 def test_a_test_that_hangs_is_ended_alone_even_if_it_holds_what_others_wait_for(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(SETTINGS)
     (tmp_path / "test_hanging.py").write_text(HANGING)
-    plugins = ["-p", "no:randomly", "-p", "tests.support.time_limits", "-p", "tests.support.times"]
+    plugins = [
+        "-p",
+        "no:randomly",
+        "-p",
+        "tests.support.plugins.time_limits",
+        "-p",
+        "tests.support.plugins.times",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *plugins, "--times=times"],
         cwd=tmp_path,

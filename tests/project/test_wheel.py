@@ -16,9 +16,9 @@ import pytest
 from gateway.web.guide.contents import FILES, PAGES
 from resolvers.graph.contract import SCHEMA_PATH
 from tests.project.conftest import Released
-from tests.support.command import Command
-from tests.support.patience import TAKES_MINUTES
-from tests.support.serving import serving
+from tests.support.commands.command import Command
+from tests.support.commands.serving import serving
+from tests.support.measures.patience import TAKES_MINUTES
 
 pytestmark = TAKES_MINUTES
 

@@ -15,9 +15,9 @@ from sqlalchemy import update
 
 from storage.rows.rows import table_of
 from storage.tables.accounts.second_factors import TotpSecretRow
-from tests.support.authenticator import Authenticator
-from tests.support.browsing import Browsing, browsing, session_of
-from tests.support.gateways import Gateway, Tenant, start_session
+from tests.support.browsers.authenticator import Authenticator
+from tests.support.browsers.browsing import Browsing, browsing, session_of
+from tests.support.servers.gateways import Gateway, Tenant, start_session
 
 SECURITY = "/account/security"
 SECOND_STEP = "/sign-in/second-step"

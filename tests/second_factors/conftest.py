@@ -7,8 +7,8 @@ import pytest_asyncio
 from resolvers.second_factors import totp
 from storage.clock import now
 from tests.second_factors.acting import signed_in
-from tests.support.browsing import browsing
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.browsers.browsing import browsing
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 ADDRESS = "https://gateway"
 

@@ -13,11 +13,11 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
-from tests.support.applications import make_application, told
-from tests.support.browsing import PASSWORD, sign_in_was_hours_ago
-from tests.support.gateways import make_tenant
-from tests.support.mailed import mails_to
-from tests.support.mailed_links import NEW_PASSWORD
+from tests.support.browsers.browsing import PASSWORD, sign_in_was_hours_ago
+from tests.support.mails.mailed import mails_to
+from tests.support.mails.mailed_links import NEW_PASSWORD
+from tests.support.servers.gateways import make_tenant
+from tests.support.tenants.applications import make_application, told
 
 AGAIN = [{"prompt": "login"}, {"max_age": "0"}]
 TOKENS = "/account/personal-access-tokens"

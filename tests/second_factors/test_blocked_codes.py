@@ -5,9 +5,9 @@ import pytest
 from resolvers.sign_in import attempts
 from storage.clock import now
 from tests.second_factors.acting import add_totp, forget_last_code, is_signed_in, recovery_codes
-from tests.support.browsing import browsing
-from tests.support.log_lines import own_log_lines
-from tests.support.mailed import mails_to
+from tests.support.browsers.browsing import browsing
+from tests.support.mails.mailed import mails_to
+from tests.support.measures.log_lines import own_log_lines
 
 
 async def spend_codes_of_the_app(safe_gateway, owner):

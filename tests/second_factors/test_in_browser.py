@@ -13,9 +13,9 @@ import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page, expect
 
 from storage.engine.database import Database
-from tests.support.gateways import Gateway, Tenant, make_tenant
-from tests.support.in_browser import opened, sign_in
-from tests.support.live import serve
+from tests.support.browsers.in_browser import opened, sign_in
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant
+from tests.support.servers.live import serve
 
 SECURITY = "/account/security"
 

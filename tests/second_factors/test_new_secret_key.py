@@ -14,9 +14,9 @@ from storage.tables.accounts.second_factors import RecoveryCodeRow, TotpSecretRo
 from storage.upkeep.resealing import Resealed, reseal
 from tests.second_factors.acting import add_totp, forget_last_code, is_signed_in, recovery_codes, signed_in
 from tests.second_factors.conftest import ADDRESS
-from tests.support.browsing import browsing
-from tests.support.gateways import SECRET, make_tenant, run_gateway
-from tests.support.own_databases import own_database
+from tests.support.browsers.browsing import browsing
+from tests.support.databases.own_databases import own_database
+from tests.support.servers.gateways import SECRET, make_tenant, run_gateway
 
 NEW = "another secret of the tests, of 32 characters"
 OLD_AND_NEW = Secret(NEW.encode(), [SECRET.encode()])

@@ -12,10 +12,10 @@ from storage.rows.rows import table_of
 from storage.tables.accounts.second_factors import PasskeyRow
 from storage.tables.accounts.users import UserRow
 from tests.second_factors.acting import SECURITY, add_passkey, add_totp, options_of, signed_in
-from tests.support.authenticator import Authenticator
-from tests.support.browsing import browsing
-from tests.support.gateways import make_tenant
-from tests.support.mailed import mails_to
+from tests.support.browsers.authenticator import Authenticator
+from tests.support.browsers.browsing import browsing
+from tests.support.mails.mailed import mails_to
+from tests.support.servers.gateways import make_tenant
 
 REFUSED = "This passkey was not accepted"
 ALONE = "Sign in with a passkey"

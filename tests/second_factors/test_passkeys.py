@@ -22,10 +22,10 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
-from tests.support.authenticator import Authenticator, from_text
-from tests.support.browsing import browsing
-from tests.support.gateways import make_tenant
-from tests.support.mailed import mails_to
+from tests.support.browsers.authenticator import Authenticator, from_text
+from tests.support.browsers.browsing import browsing
+from tests.support.mails.mailed import mails_to
+from tests.support.servers.gateways import make_tenant
 
 REFUSED = "This passkey was not accepted"
 ALONE = "Sign in with a passkey"

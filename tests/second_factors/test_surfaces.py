@@ -7,10 +7,10 @@ import pytest_asyncio
 
 from oauth.principals import PrincipalKind
 from rest_compat.api import operation_routes
-from tests.support.browsing import sign_in_was_hours_ago
-from tests.support.gateways import start_session
-from tests.support.refusals import refused
-from tests.support.world import add_factors
+from tests.support.browsers.browsing import sign_in_was_hours_ago
+from tests.support.callers.refusals import refused
+from tests.support.callers.world import add_factors
+from tests.support.servers.gateways import start_session
 
 ROOT = Path(__file__).parent.parent.parent
 NOTHING = {

@@ -25,9 +25,9 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
-from tests.support.browsing import PASSWORD, browsing
-from tests.support.gateways import make_tenant
-from tests.support.mailed import mails_to
+from tests.support.browsers.browsing import PASSWORD, browsing
+from tests.support.mails.mailed import mails_to
+from tests.support.servers.gateways import make_tenant
 
 WRONG = "This code is wrong or has been used"
 _totp, _codes, _steps = table_of(TotpSecretRow), table_of(RecoveryCodeRow), table_of(SecondStepRow)

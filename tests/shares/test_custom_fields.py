@@ -6,9 +6,9 @@ import pytest
 
 from oauth.scopes import Scope
 from storage.clock import now
-from tests.support.gateways import make_token
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import make_token
 
 TEXT = {"type": "text", "slug": "company", "name": "Company"}
 SELECT = {

@@ -3,8 +3,8 @@
 import asyncio
 from uuid import uuid4
 
-from tests.support.refusals import refusal, refused
-from tests.support.uploads import new_file, upload_file, upload_image
+from tests.support.callers.refusals import refusal, refused
+from tests.support.tenants.uploads import new_file, upload_file, upload_image
 
 FREE = {"amount_type": "free"}
 

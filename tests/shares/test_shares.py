@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 from strawberry.utils.str_converters import to_camel_case
 
-from tests.support.gateways import bearer
-from tests.support.refusals import refused
+from tests.support.callers.refusals import refused
+from tests.support.servers.gateways import bearer
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
 

@@ -12,8 +12,8 @@ import asyncpg
 
 from storage.engine.database import Database
 from storage.migrations import run
-from tests.support.command import Command, Process
-from tests.support.own_databases import create_database, named
+from tests.support.commands.command import Command, Process
+from tests.support.databases.own_databases import create_database, named
 
 
 @dataclass(frozen=True)

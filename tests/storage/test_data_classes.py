@@ -12,12 +12,12 @@ from storage.retention.data_classes import CLASSES, PROTECTIONS, DataClass
 from storage.tables.registry import METADATA
 from storage.upkeep.resealing import SEALED
 from tests.second_factors.acting import add_totp, recovery_codes, session_in, signed_in
-from tests.support.browsing import PASSWORD, browsing
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.mailed import latest_code, mails_to
-from tests.support.membership import make_member
-from tests.support.surfaces import Rest
-from tests.support.world import OAUTH_CLIENT
+from tests.support.browsers.browsing import PASSWORD, browsing
+from tests.support.callers.surfaces import Rest
+from tests.support.callers.world import OAUTH_CLIENT
+from tests.support.mails.mailed import latest_code, mails_to
+from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.tenants.membership import make_member
 
 CUSTOMER = "a.customer@example.com"
 

@@ -17,7 +17,7 @@ from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.outages import is_outage
-from tests.support.patience import until
+from tests.support.measures.patience import until
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")

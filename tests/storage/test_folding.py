@@ -21,8 +21,8 @@ from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonCellRow
 from storage.upkeep import folding
 from storage.upkeep.folding import Fold
 from tests.storage.conftest import make_empty
-from tests.support.ledgers import rebuild_cells, verify_cells
-from tests.support.statements import noted
+from tests.support.databases.ledgers import rebuild_cells, verify_cells
+from tests.support.statements.statements import noted
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 HOUR = 3600

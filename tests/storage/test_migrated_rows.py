@@ -10,7 +10,7 @@ from storage.rows.rows import table_of
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from storage.tables.shares.file_share_sessions import FileSharePaymentRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.ledgers import verify_totals
+from tests.support.databases.ledgers import verify_totals
 
 _grants = table_of(OAuthGrantRow)
 AT = "2026-01-31 09:30:00.000000"

@@ -33,7 +33,7 @@ from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.spans import span
+from tests.support.measures.spans import span
 
 REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()

@@ -8,7 +8,7 @@ import pytest
 from storage.objects.interface import UrlRefused
 from storage.objects.signing import SignedUrls
 from tests.storage.uploads import HOUR, PATH, checksum, parameters, signed_part
-from tests.support.spans import span
+from tests.support.measures.spans import span
 
 
 async def test_a_signed_part_says_when_it_expires_and_which_headers_to_send(store):

@@ -15,8 +15,8 @@ from storage.engine.database import Database
 from storage.migrations import run
 from storage.migrations.revisions import current_revision, newest_revision
 from tests.storage.migrating import Migrating, Old, make_old, migrating
-from tests.support.command import Command
-from tests.support.patience import until
+from tests.support.commands.command import Command
+from tests.support.measures.patience import until
 
 MIGRATED = f"The database is at revision {newest_revision()}."
 WAITS = "Another `duograph migrate` is running; waiting for it."

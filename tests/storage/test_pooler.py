@@ -13,9 +13,9 @@ from sqlalchemy import Integer, bindparam, func, select, text
 from storage.engine.connection_terms import Terms
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
-from tests.support.pooler import pooler
-from tests.support.surfaces import GraphQL, Rest, Surface
+from tests.support.callers.surfaces import GraphQL, Rest, Surface
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
+from tests.support.servers.pooler import pooler
 
 # Fewer connections than callers.
 TASKS, ROUNDS, CONNECTIONS = 8, 12, 3

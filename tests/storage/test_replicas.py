@@ -12,14 +12,14 @@ from structlog.testing import capture_logs
 
 from gateway.settings.settings import Settings, SettingsError
 from storage.clock import now
-from tests.support.command import Command
-from tests.support.gateways import SECRET, make_tenant, run_gateway
-from tests.support.patience import until
-from tests.support.replicas import Pair, until_it_is
-from tests.support.scraping import Scraped
-from tests.support.serving import serving, started
-from tests.support.surfaces import GraphQL, Rest
-from tests.support.tcp_proxy import Cut
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.commands.command import Command
+from tests.support.commands.serving import serving, started
+from tests.support.measures.patience import until
+from tests.support.measures.scraping import Scraped
+from tests.support.servers.gateways import SECRET, make_tenant, run_gateway
+from tests.support.servers.replicas import Pair, until_it_is
+from tests.support.servers.tcp_proxy import Cut
 
 YEARS = {"start_date": "1973-01-01", "end_date": "2200-12-31", "interval": "year"}
 ACTIVE_USERS = {**YEARS, "metrics": ["active_user_by_event"]}

@@ -25,8 +25,8 @@ from storage.tables.customers.customers import CustomerSessionRow
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.deletions import DeletionRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.ended_rows import Rows
-from tests.support.log_lines import own_log_lines
+from tests.support.databases.ended_rows import Rows
+from tests.support.measures.log_lines import own_log_lines
 
 # The names of columns that say when a row ended or will end.
 AN_END = re.compile(r"(expires|revoked|retired|ends|ended|(?<!last_)used)_at")

@@ -23,7 +23,7 @@ from storage.searching.texts import is_declared
 from storage.tables.registry import METADATA
 from tests.storage.migrating import Old, make_old, migrating
 from tests.storage.test_migrated_rows import new_workspace
-from tests.support.patience import TAKES_MINUTES
+from tests.support.measures.patience import TAKES_MINUTES
 
 pytestmark = TAKES_MINUTES
 

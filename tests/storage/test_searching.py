@@ -21,12 +21,12 @@ from storage.rows.rows import insert_rows, table_of, update_row
 from storage.searching import making, sqlite
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.own_databases import named, own_database
-from tests.support.ports import own_port
-from tests.support.postgresql import PostgreSQL, with_contrib
-from tests.support.surfaces import GraphQL, Rest
-from tests.support.templates import sqlite_file
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.databases.own_databases import named, own_database
+from tests.support.databases.templates import sqlite_file
+from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.servers.ports import own_port
+from tests.support.servers.postgresql import PostgreSQL, with_contrib
 
 # What folding changes, what LIKE, `fts5` and SQL mean by themselves, and the largest character.
 PIECES = [

@@ -15,9 +15,9 @@ from storage.tables.shares.shares import ShareRow
 
 pytest.importorskip("pglast", reason="`make setup` adds pglast to the .venv.")
 
-from tests.support.statement_check import ROOT
-from tests.support.statement_exceptions import REACHES
-from tests.support.tenant_statements import complaints_about
+from tests.support.statements.statement_check import ROOT
+from tests.support.statements.statement_exceptions import REACHES
+from tests.support.statements.tenant_statements import complaints_about
 
 NAMED = [
     "SELECT name FROM shares WHERE shares.workspace_id = $1::UUID AND shares.id = $2",

@@ -3,7 +3,7 @@
 import pytest_asyncio
 
 from storage.usage import usage
-from tests.support.usage_reader import NOON, Reader
+from tests.support.measures.usage_reader import NOON, Reader
 
 
 @pytest_asyncio.fixture

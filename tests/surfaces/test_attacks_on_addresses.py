@@ -8,11 +8,11 @@ import pytest
 from gateway.mail.messages import compose
 from storage.rows.rows import new_row
 from storage.tables.mails import MailRow
-from tests.support.browsing import browsing
-from tests.support.mailed import latest_code, mails_to
-from tests.support.mailed_links import open_sign_up_link
-from tests.support.portal_codes import authenticate, refused_code, request
-from tests.support.refusals import refusal, refused
+from tests.support.browsers.browsing import browsing
+from tests.support.callers.refusals import refusal, refused
+from tests.support.mails.mailed import latest_code, mails_to
+from tests.support.mails.mailed_links import open_sign_up_link
+from tests.support.mails.portal_codes import authenticate, refused_code, request
 
 # What stands for other letters under NFKC, and so could stand for an address that somebody else has.
 STAND_INS = ["bo\u017fs", "o\ufb03ce", "\uff42oss", "\U0001d41aoss", "bo\u00adss"]

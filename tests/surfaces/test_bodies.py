@@ -14,10 +14,10 @@ from resolvers.files.files import LARGEST_PLAN
 from resolvers.operations.declaration import LARGEST_BATCH, LARGEST_BODY
 from rest_compat.api import documented_routes
 from schema.errors import MOST_PROBLEMS
-from tests.support.gateways import make_token
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.work import counted_calls
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.work import counted_calls
+from tests.support.servers.gateways import make_token
 
 LARGER = {
     "ingest_events": LARGEST_BATCH,

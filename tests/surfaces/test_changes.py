@@ -17,11 +17,11 @@ from storage.retention.rules import DELETIONS_KEPT_FOR, RULES
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.events.events import EventRow
 from storage.tables.workspaces.deletions import DeletionRow
-from tests.support.gateways import make_token
-from tests.support.membership import make_member, make_user, new_email
-from tests.support.refusals import refusal, refused
-from tests.support.uploads import upload_file
-from tests.support.world import world_of
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import make_token
+from tests.support.tenants.membership import make_member, make_user, new_email
+from tests.support.tenants.uploads import upload_file
 from tests.totals.histories import History
 
 pytestmark = pytest.mark.both_databases

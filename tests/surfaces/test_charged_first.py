@@ -14,10 +14,10 @@ from resolvers.operations.answer_size import calls_for_bytes
 from storage.enums import CredentialKind
 from storage.rows.rows import update_row
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.applications import make_application
-from tests.support.gateways import issue, make_tenant, run_gateway
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import GraphQL, Refused, Rest
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
+from tests.support.servers.gateways import issue, make_tenant, run_gateway
+from tests.support.tenants.applications import make_application
 
 LIMIT = 20
 HOURS = {"interval": "hour", "start_date": "2025-01-01", "timezone": "UTC"}

@@ -3,11 +3,11 @@
 import pytest
 
 from rest_compat.api import operation_routes
-from tests.support.examples import EXAMPLES, IN_A_BROWSER, PERSONAL
-from tests.support.gateways import start_session
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES, IN_A_BROWSER, PERSONAL
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import start_session
 
 pytestmark = pytest.mark.both_databases
 

@@ -8,10 +8,10 @@ from graphql import get_named_type
 from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.graph.root import exposed, make_schema
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import make_tenant
-from tests.support.surfaces import GraphQL, Rest, selection, to_graphql
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import GraphQL, Rest, selection, to_graphql
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import make_tenant
 from tests.surfaces.test_permissions import caller_for
 
 pytestmark = pytest.mark.both_databases

@@ -8,8 +8,8 @@ from graphql import OperationDefinitionNode, get_operation_ast, parse
 from resolvers.graph.root import make_schema
 from resolvers.graph.survey.cost import survey
 from resolvers.operations.answer_size import calls_for_bytes
-from tests.support.gateways import bearer, make_tenant, run_gateway
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.servers.gateways import bearer, make_tenant, run_gateway
 
 SCHEMA = make_schema()._schema
 EVENTS = "events(limit: 100) { data { id } }"

@@ -3,8 +3,8 @@
 import pytest
 import pytest_asyncio
 
-from tests.support.gateways import bearer, make_tenant
-from tests.support.world import world_of
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import bearer, make_tenant
 
 pytestmark = pytest.mark.both_databases
 

@@ -18,7 +18,7 @@ from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.examples import BODIES, PLACEHOLDER
 from rest_compat.routing.paths import PREFIX
 from rest_compat.routing.router import OperationRoute
-from tests.support.gateways import SECRET, Gateway, run_gateway
+from tests.support.servers.gateways import SECRET, Gateway, run_gateway
 
 PATHS = openapi_document()["paths"]
 WORKSPACES = f"{PREFIX}/workspaces/"

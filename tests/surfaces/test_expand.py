@@ -13,11 +13,11 @@ from resolvers.links import LINKS
 from schema.errors import Invalid
 from schema.file_shares.sessions import FileShareSession
 from schema.shares.shares import Share
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import bearer, make_tenant, make_token
-from tests.support.statements import noted
-from tests.support.surfaces import from_graphql, selection
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import from_graphql, selection
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import bearer, make_tenant, make_token
+from tests.support.statements.statements import noted
 
 pytestmark = pytest.mark.both_databases
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from oauth.scopes import Scope
-from tests.support.gateways import make_token
+from tests.support.servers.gateways import make_token
 
 FIXED = {"amountType": "FIXED", "priceAmount": 1500}
 

@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from oauth.scopes import Scope
-from tests.support.gateways import make_token
-from tests.support.surfaces import Rest
+from tests.support.callers.surfaces import Rest
+from tests.support.servers.gateways import make_token
 
 ABSENT = "00000000-0000-4000-8000-000000000000"
 

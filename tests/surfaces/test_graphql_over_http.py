@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.support.gateways import run_gateway
-from tests.support.log_lines import own_log_lines
-from tests.support.request_log import request_log
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.measures.request_log import request_log
+from tests.support.servers.gateways import run_gateway
 
 SECRET = "s3cret-of-a-caller"
 DOCUMENT = "{ __typename }"

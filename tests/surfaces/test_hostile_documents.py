@@ -11,8 +11,8 @@ from graphql import get_introspection_query, parse
 
 from resolvers.graph.survey.documents import BYTES_OF_DOCUMENTS, LONGEST_CACHED, Documents
 from resolvers.operations.shapes.writers import key
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.work import counted_calls
+from tests.support.measures.work import counted_calls
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 REFERENCE = "kind name ofType { kind name ofType { kind name } }"
 

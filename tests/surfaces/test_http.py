@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from storage.caches import Cache
-from tests.support.refusals import UNKNOWN_ID
+from tests.support.callers.refusals import UNKNOWN_ID
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
 SHARE = {"name": "Quarterly report", "prices": [FIXED]}

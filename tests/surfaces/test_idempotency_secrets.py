@@ -14,8 +14,8 @@ from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES
 from storage.rows.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
-from tests.support.gateways import issue
-from tests.support.refusals import refused
+from tests.support.callers.refusals import refused
+from tests.support.servers.gateways import issue
 
 TOKEN = {"comment": "The report", "scopes": ["shares:read"], "expires_in": None}
 keys = table_of(IdempotencyKeyRow)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.surfaces import GraphQL, Refused, Rest
+from tests.support.callers.surfaces import GraphQL, Refused, Rest
 
 WRONG = [7, 1.5, True, [], {"a": 1}, "x", "", "00000000-0000-4000-8000-00000000000g"]
 

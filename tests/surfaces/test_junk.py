@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rest_compat.api import operation_routes
 from tests.parity.calls import over_graphql, over_rest
 from tests.parity.likeness import Likeness
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.inputs import data_for, filters_for
-from tests.support.refusals import UNKNOWN_ID
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.inputs import data_for, filters_for
+from tests.support.callers.refusals import UNKNOWN_ID
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
 ROUTES = operation_routes()

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from resolvers.graph.survey import extension
 from resolvers.graph.survey.literals import Template, outline_of
-from tests.support.surfaces import Rest
+from tests.support.callers.surfaces import Rest
 
 # What texts, numbers, comments and names of GraphQL are made of.
 PIECES = [

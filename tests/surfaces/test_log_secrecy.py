@@ -21,16 +21,16 @@ from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from rest_compat.api import operation_routes
 from storage.enums import Currency, WorkspaceRole
-from tests.support.browsing import Browsing
-from tests.support.command import Command
-from tests.support.examples import EXAMPLES, PERSONAL
-from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
-from tests.support.mailed_links import ask_to_sign_up, sign_up_path
-from tests.support.own_databases import own_database
-from tests.support.recording import Recorder
-from tests.support.serving import logged, serving
-from tests.support.surfaces import GraphQL, Refused, Rest, Surface
-from tests.support.world import World, world_of
+from tests.support.browsers.browsing import Browsing
+from tests.support.callers.examples import EXAMPLES, PERSONAL
+from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
+from tests.support.callers.world import World, world_of
+from tests.support.commands.command import Command
+from tests.support.commands.serving import logged, serving
+from tests.support.databases.own_databases import own_database
+from tests.support.mails.mailed_links import ask_to_sign_up, sign_up_path
+from tests.support.measures.recording import Recorder
+from tests.support.servers.gateways import SECRET, Gateway, Tenant, make_tenant
 
 pytestmark = pytest.mark.both_databases
 

@@ -14,10 +14,10 @@ from schema.kit.base import Input
 from schema.values.names import Name
 from storage.rows.rows import table_of
 from storage.tables.shares.shares import ShareRow
-from tests.support.examples import FREE
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.world import OAUTH_CLIENT
+from tests.support.callers.examples import FREE
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import OAUTH_CLIENT
 
 # What fields that people read are called.
 READ_BY_PEOPLE = {"name", "comment", "label", "title", "display_name"}

@@ -11,11 +11,11 @@ from graphql import parse
 from oauth.scopes import Scope
 from resolvers.graph.root import NODES
 from resolvers.graph.survey.cost import survey
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import make_tenant, make_token
-from tests.support.statements import noted
-from tests.support.surfaces import Rest, selection
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import Rest, selection
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import make_tenant, make_token
+from tests.support.statements.statements import noted
 from tests.surfaces.test_permissions import caller_for
 
 pytestmark = pytest.mark.both_databases

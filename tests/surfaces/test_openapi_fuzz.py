@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from rest_compat.openapi.document import openapi_document
-from tests.support.live import serve
+from tests.support.servers.live import serve
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
 # What is long enough to break a limit of a field may also be too long for a body.

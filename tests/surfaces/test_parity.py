@@ -18,8 +18,8 @@ from tests.parity.calls import Outcome, over_graphql, over_link, over_node, over
 from tests.parity.cases import OPERATIONS, Case, make_case
 from tests.parity.homes import Home, make_home
 from tests.parity.likeness import Likeness, unequal
-from tests.support.gateways import run_gateway
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.servers.gateways import run_gateway
 from tests.surfaces.test_read_back import UPDATES
 
 pytestmark = pytest.mark.both_databases

@@ -11,10 +11,10 @@ from gateway.cli.generated.docs_pages import permissions_page
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import issue, make_tenant, start_session
-from tests.support.surfaces import Refused
-from tests.support.world import make_customer_token, world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import make_customer_token, world_of
+from tests.support.servers.gateways import issue, make_tenant, start_session
 
 PAGE = Path(__file__).parents[2] / "docs/permissions.md"
 REFUSALS = {"unauthorized", "invalid_token", "not_permitted", "insufficient_scope"}

@@ -13,10 +13,10 @@ from sqlalchemy import Uuid, or_, select
 from oauth.principals import PrincipalKind
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
-from tests.support.examples import EXAMPLES, IN_A_BROWSER, OWN, PERSONAL
-from tests.support.gateways import Gateway, Tenant, make_tenant, make_token, start_session
-from tests.support.surfaces import Answer, Refused, Surface
-from tests.support.world import World, make_customer_token, world_of
+from tests.support.callers.examples import EXAMPLES, IN_A_BROWSER, OWN, PERSONAL
+from tests.support.callers.surfaces import Answer, Refused, Surface
+from tests.support.callers.world import World, make_customer_token, world_of
+from tests.support.servers.gateways import Gateway, Tenant, make_tenant, make_token, start_session
 
 OPERATIONS = sorted(EXAMPLES)
 PUBLIC = {name for name, route in operation_routes().items() if route.operation.why_public}

@@ -8,8 +8,8 @@ import pytest
 
 from resolvers.graph.http import persisted, requests
 from storage.caches import Cache, SharedCache
-from tests.support.gateways import bearer, make_tenant
-from tests.support.world import make_customer_token
+from tests.support.callers.world import make_customer_token
+from tests.support.servers.gateways import bearer, make_tenant
 
 DOCUMENT = "query Named($limit: Int!) { shares(limit: $limit) { data { name } } }"
 EMPTY = {"data": {"shares": {"data": []}}}

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from oauth.scopes import Scope
 from resolvers.graph.execution.plans import DocumentPlan
 from resolvers.graph.survey.documents import KeptDocument
-from tests.support.documents import (
+from tests.support.callers.documents import (
     HEAD,
     NODES,
     ROOTS,
@@ -25,10 +25,10 @@ from tests.support.documents import (
     selections,
     with_other_literals,
 )
-from tests.support.gateways import bearer, make_tenant, make_token
-from tests.support.statements import noted
-from tests.support.surfaces import Rest
-from tests.support.world import world_of
+from tests.support.callers.surfaces import Rest
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import bearer, make_tenant, make_token
+from tests.support.statements.statements import noted
 
 pytestmark = pytest.mark.both_databases
 

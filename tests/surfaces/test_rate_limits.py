@@ -5,9 +5,9 @@ import pytest_asyncio
 
 from storage.rows.rows import table_of, update_rows
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.refusals import refused
-from tests.support.surfaces import GraphQL, Rest
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 LIMIT = 10
 

@@ -3,10 +3,10 @@
 import pytest
 
 from rest_compat.api import operation_routes
-from tests.support.examples import EXAMPLES, IN_A_BROWSER, PERSONAL
-from tests.support.refusals import refusal
-from tests.support.uploads import upload_file, upload_image
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES, IN_A_BROWSER, PERSONAL
+from tests.support.callers.refusals import refusal
+from tests.support.callers.world import world_of
+from tests.support.tenants.uploads import upload_file, upload_image
 
 pytestmark = pytest.mark.both_databases
 

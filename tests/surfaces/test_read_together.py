@@ -6,11 +6,11 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
-from tests.support.gateways import bearer, make_tenant, run_gateway
-from tests.support.own_databases import own_database
-from tests.support.patience import until
-from tests.support.statements import noted
-from tests.support.surfaces import Rest
+from tests.support.callers.surfaces import Rest
+from tests.support.databases.own_databases import own_database
+from tests.support.measures.patience import until
+from tests.support.servers.gateways import bearer, make_tenant, run_gateway
+from tests.support.statements.statements import noted
 
 ROOTS = {
     "ada": 'ada: customers(email: "ada@example.com") { data { name } }',

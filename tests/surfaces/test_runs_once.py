@@ -6,10 +6,10 @@ import pytest
 import pytest_asyncio
 
 from resolvers.graph.execution import fields, planned_fields
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import make_tenant
-from tests.support.surfaces import GraphQL
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import GraphQL
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import make_tenant
 from tests.surfaces.test_permissions import caller_for
 
 READS = sorted(name for name in EXAMPLES if name.startswith(("get_", "list_")))

@@ -15,7 +15,7 @@ from storage.tables.shares.shares import (
     SharePriceRow,
     ShareRow,
 )
-from tests.support.statements import noted
+from tests.support.statements.statements import noted
 
 pytestmark = pytest.mark.both_databases
 

@@ -11,8 +11,8 @@ import pytest
 
 import gateway.web
 from gateway.web.kit.forms import TOKEN, token_for
-from tests.support.gateways import SECRET, start_session
-from tests.support.surfaces import Refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import SECRET, start_session
 
 pytestmark = pytest.mark.both_databases
 

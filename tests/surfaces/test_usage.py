@@ -13,12 +13,12 @@ from resolvers.graph.survey.documents import LONGEST_CACHED
 from resolvers.operations import used_inputs
 from storage.tables.base import table_of
 from storage.tables.credentials.usage import UsageRow
-from tests.support.applications import make_application
-from tests.support.gateways import make_tenant, make_token
-from tests.support.membership import make_member
-from tests.support.surfaces import Refused, Rest
-from tests.support.usage_reader import NOON, Reader
-from tests.support.world import make_world
+from tests.support.callers.surfaces import Refused, Rest
+from tests.support.callers.world import make_world
+from tests.support.measures.usage_reader import NOON, Reader
+from tests.support.servers.gateways import make_tenant, make_token
+from tests.support.tenants.applications import make_application
+from tests.support.tenants.membership import make_member
 
 _counts = table_of(UsageRow)
 

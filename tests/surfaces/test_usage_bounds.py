@@ -13,9 +13,9 @@ from storage.retention.rules import RULES, USAGE_KEPT_FOR
 from storage.tables.base import table_of
 from storage.tables.credentials.usage import UsageRow
 from storage.usage import usage
-from tests.support.gateways import make_tenant, run_gateway
-from tests.support.surfaces import Rest
-from tests.support.usage_reader import NOON
+from tests.support.callers.surfaces import Rest
+from tests.support.measures.usage_reader import NOON
+from tests.support.servers.gateways import make_tenant, run_gateway
 
 _counts = table_of(UsageRow)
 

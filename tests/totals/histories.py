@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID
 
-from tests.support.surfaces import Refused
-from tests.support.uploads import new_file, upload_file
+from tests.support.callers.surfaces import Refused
+from tests.support.tenants.uploads import new_file, upload_file
 
 
 class History:

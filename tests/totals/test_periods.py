@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.support.facts import fold_all
+from tests.support.databases.facts import fold_all
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
 # The first moments that can be written, the last ones of a period, and the first ones of the next.

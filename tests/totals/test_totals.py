@@ -14,9 +14,9 @@ from storage.tables.events.event_names import EventNameRow
 from storage.tables.registry import COUNTED_MODELS
 from storage.tables.shares.shares import ShareRow
 from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
-from tests.support.facts import fold_all, waiting
-from tests.support.ledgers import rebuild_totals, verify_totals
-from tests.support.uploads import new_file
+from tests.support.databases.facts import fold_all, waiting
+from tests.support.databases.ledgers import rebuild_totals, verify_totals
+from tests.support.tenants.uploads import new_file
 from tests.totals.histories import History
 
 STEPS = 60

@@ -18,12 +18,12 @@ from storage.tables.registry import METADATA
 from storage.tables.shares.shares import ShareRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.workspaces.removal import OWNER, WAYS, remove_rows
-from tests.support.applications import make_application
-from tests.support.mailed import mails_to
-from tests.support.membership import make_member, make_user
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused, Rest
-from tests.support.world import world_of
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused, Rest
+from tests.support.callers.world import world_of
+from tests.support.mails.mailed import mails_to
+from tests.support.tenants.applications import make_application
+from tests.support.tenants.membership import make_member, make_user
 
 _workspaces, _keys = table_of(WorkspaceRow), table_of(IdempotencyKeyRow)
 LATER = timedelta(hours=2)

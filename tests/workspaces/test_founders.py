@@ -13,10 +13,10 @@ from resolvers.workspaces.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of, update_rows
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.gateways import issue, make_token
-from tests.support.membership import new_slug
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import issue, make_token
+from tests.support.tenants.membership import new_slug
 
 
 async def test_the_creator_becomes_the_only_member_of_a_new_workspace(owner, other_tenant):

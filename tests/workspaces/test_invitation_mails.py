@@ -6,10 +6,10 @@ from datetime import datetime
 import pytest
 
 from schema.values.prose import write_day
-from tests.support.browsing import browsing
-from tests.support.mailed import mails_to
-from tests.support.membership import make_member, make_user, new_email
-from tests.support.surfaces import Refused
+from tests.support.browsers.browsing import browsing
+from tests.support.callers.surfaces import Refused
+from tests.support.mails.mailed import mails_to
+from tests.support.tenants.membership import make_member, make_user, new_email
 
 
 async def test_an_invitation_mail_has_the_inviter_the_link_and_the_expiry(owner, gateway):

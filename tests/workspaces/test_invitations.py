@@ -13,11 +13,11 @@ from storage.enums import CredentialKind
 from storage.rows.rows import one, table_of, update_rows
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.gateways import issue, make_token
-from tests.support.membership import make_member, make_user, members_of, new_email
-from tests.support.refusals import refusal, refused
-from tests.support.spans import span
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.measures.spans import span
+from tests.support.servers.gateways import issue, make_token
+from tests.support.tenants.membership import make_member, make_user, members_of, new_email
 
 
 async def invite(owner, tenant, email, **data):

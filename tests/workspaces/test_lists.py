@@ -6,7 +6,7 @@ from uuid import UUID
 from storage.clock import now
 from storage.rows.rows import table_of, update_rows
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.membership import new_slug
+from tests.support.tenants.membership import new_slug
 
 
 async def test_lists_are_filtered_by_slug_and_by_part_of_the_name(owner, tenant):

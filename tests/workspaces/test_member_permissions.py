@@ -9,11 +9,11 @@ from oauth.principals import PrincipalKind
 from oauth.scopes import CLIENT_SCOPES, Scope
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
-from tests.support.examples import EXAMPLES
-from tests.support.gateways import issue, make_tenant, start_session
-from tests.support.membership import make_member
-from tests.support.surfaces import Refused
-from tests.support.world import world_of
+from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import world_of
+from tests.support.servers.gateways import issue, make_tenant, start_session
+from tests.support.tenants.membership import make_member
 
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 REFUSALS = {"unauthorized", "invalid_token", "not_permitted", "insufficient_scope"}

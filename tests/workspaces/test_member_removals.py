@@ -8,12 +8,12 @@ import pytest
 from oauth.scopes import WORKSPACE_SCOPES
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.applications import make_application
-from tests.support.mailed import mails_to
-from tests.support.membership import make_member, make_user, members_of, new_email
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
-from tests.support.world import OAUTH_CLIENT
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import OAUTH_CLIENT
+from tests.support.mails.mailed import mails_to
+from tests.support.tenants.applications import make_application
+from tests.support.tenants.membership import make_member, make_user, members_of, new_email
 
 
 async def works(gateway, token):

@@ -7,11 +7,11 @@ import pytest
 
 from oauth.scopes import Scope
 from storage.enums import CredentialKind
-from tests.support.gateways import issue, make_tenant, make_token
-from tests.support.membership import make_member, members_of, new_email
-from tests.support.refusals import refusal, refused
-from tests.support.surfaces import Refused
-from tests.support.world import OAUTH_CLIENT
+from tests.support.callers.refusals import refusal, refused
+from tests.support.callers.surfaces import Refused
+from tests.support.callers.world import OAUTH_CLIENT
+from tests.support.servers.gateways import issue, make_tenant, make_token
+from tests.support.tenants.membership import make_member, members_of, new_email
 
 
 async def own_membership(surface, tenant):

@@ -11,11 +11,11 @@ from storage.tables.base import table_of
 from storage.tables.registry import COUNTED_MODELS
 from storage.totals.kinds import KINDS, MEASURED_KINDS, bytes_of, usage_of_kind
 from storage.types import JsonColumn
-from tests.support.file_shares import FREE, PAID, PRICED, at
-from tests.support.gateways import run_gateway
-from tests.support.refusals import refused
-from tests.support.surfaces import Rest
-from tests.support.uploads import new_file
+from tests.support.callers.refusals import refused
+from tests.support.callers.surfaces import Rest
+from tests.support.servers.gateways import run_gateway
+from tests.support.tenants.file_shares import FREE, PAID, PRICED, at
+from tests.support.tenants.uploads import new_file
 
 SHARE = {"name": "Report", "prices": [{"amount_type": "free"}]}
 

@@ -10,10 +10,10 @@ from resolvers.workspaces.administration import StatusRefused, change_status
 from storage.enums import WorkspaceStatus
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.gateways import make_token
-from tests.support.membership import new_slug
-from tests.support.refusals import refusal
-from tests.support.surfaces import Refused
+from tests.support.callers.refusals import refusal
+from tests.support.callers.surfaces import Refused
+from tests.support.servers.gateways import make_token
+from tests.support.tenants.membership import new_slug
 
 
 async def test_a_new_workspace_has_every_setting_with_its_default(owner):

@@ -1,0 +1,68 @@
+"""The statements that may reach tenant tables of all workspaces, and why."""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from tests.support.statements.tenant_statements import APART, TENANTS, Complaint
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The function that runs the statement, by its module and its name there, and the tables it may reach.
+
+    Without `function`, all of the modules that match `module`; with `lack`, only where it lacks just that.
+    """
+
+    module: str
+    reason: str
+    tables: frozenset[str]
+    function: str | None = None
+    lack: str | None = None
+
+    def covers(self, module: str, function: str, complaint: Complaint) -> bool:
+        return (
+            fnmatchcase(module, self.module)
+            and self.function in (None, function)
+            and self.lack in (None, complaint.lack)
+            and complaint.table in self.tables
+        )
+
+
+def _in(module: str, function: str, reason: str, *tables: str) -> Reach:
+    return Reach(module, reason, frozenset(tables), function)
+
+
+_HOURLY = "Once an hour, a process looks for what has become old in any workspace."
+
+REACHES = (
+    Reach(
+        "resolvers/operations/rows/reading.py",
+        "One database reads what belongs to rows of several workspaces with them; a cluster in each.",
+        TENANTS,
+        lack=APART,
+    ),
+    Reach(
+        "storage/migrations/versions/*",
+        "A revision changes the rows of every workspace, while nothing is served or beside it.",
+        TENANTS,
+    ),
+    Reach("storage/migrations/online.py", "What such a revision calls.", TENANTS),
+    _in(
+        "storage/upkeep/folding.py",
+        "Fold._swept",
+        "At its start and twice a minute, a process looks for what others left to fold.",
+        *("event_deltas", "list_total_deltas", "metric_deltas", "person_merge_deltas"),
+    ),
+    _in(
+        "storage/upkeep/backlog.py",
+        "read_backlog",
+        "With metrics on, at most every 10 seconds: how much waits, counted up to a bound.",
+        *("files", "metric_deltas"),
+    ),
+    _in("resolvers/files/clean_up.py", "drop_abandoned_uploads", _HOURLY, "files"),
+    _in("resolvers/files/clean_up.py", "drop_lost_uploads", _HOURLY, "files"),
+    _in("resolvers/files/clean_up.py", "remove_discarded_content", _HOURLY, "discarded_objects"),
+    Reach("storage/retention/*", _HOURLY, TENANTS),
+    Reach("storage/upkeep/table_sizes.py", "`duograph storage` lists what all workspaces have.", TENANTS),
+    Reach("storage/copies/*", "`duograph move`, `backup` and `restore` are about all workspaces.", TENANTS),
+)

@@ -1,0 +1,48 @@
+"""A workspace with activity to look at, and what its dashboard shows."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.support.callers.surfaces import Rest
+
+# Every range of these dates is over, so that nothing depends on when the tests run.
+RANGE = {"start_date": "2026-01-26", "end_date": "2026-02-01"}
+ADDRESS = "range=custom&start_date=2026-01-26&end_date=2026-02-01"
+CHART = re.compile(r'<section class="metric" id="(\w+)"')
+
+
+async def make_activity(rest: Rest) -> dict[str, Any]:
+    """A share, a customer, a paid session, a free one and two events, on the last days of January 2026."""
+    begun = datetime(2026, 1, 31, 9, tzinfo=UTC)
+
+    def at(minutes: int) -> str:
+        return (begun + timedelta(minutes=minutes)).isoformat()
+
+    price = {"amount_type": "fixed", "price_amount": 1500}
+    share = await rest.create_share(data={"name": "Field guide", "prices": [price]})
+    customer = await rest.create_customer(data={"email": "grace@example.com", "name": "Grace"})
+    own = {"share_id": share["id"], "customer_id": customer["id"], "file_size_bytes": 2_000}
+    paid = await rest.create_file_share_session(data={**own, "price_amount": 1500, "created_at": at(0)})
+    await rest.record_payment(id=paid["id"], data={"amount": 1500, "currency": "usd", "at": at(5)})
+    await rest.record_download(id=paid["id"], data={"at": at(6)})
+    await rest.create_file_share_session(data={**own, "created_at": at(-2 * 24 * 60)})
+    names = ["file.opened", "file.opened", "page.viewed"]
+    events = [{"name": name, "customer_id": customer["id"], "timestamp": at(7)} for name in names]
+    await rest.ingest_events(data={"events": events})
+    return {"share": share, "customer": customer}
+
+
+def charts_in(html: str) -> list[str]:
+    """The slugs of the charts on a page."""
+    return CHART.findall(html)
+
+
+def table_in(html: str, slug: str) -> list[list[str]]:
+    """The cells of the table of a chart: a row for each period, then the totals."""
+    _, _, rest = html.partition(f'<section class="metric" id="{slug}"')
+    table = rest.partition("<tbody>")[2].partition("</table>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
