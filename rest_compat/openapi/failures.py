@@ -106,7 +106,7 @@ def failures_of(operation: Operation, *, has_body: bool) -> dict[str, Any]:
     """The failing responses of an operation by status."""
     is_possible = {
         HTTPStatus.FORBIDDEN: bool(operation.kinds),
-        HTTPStatus.NOT_FOUND: has_body or _names_resources(operation),
+        HTTPStatus.NOT_FOUND: has_body or operation.changes or _names_resources(operation),
         HTTPStatus.CONFLICT: operation.changes,
         HTTPStatus.PRECONDITION_FAILED: operation.is_conditional,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: has_body,

@@ -83,6 +83,11 @@ def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElemen
     return _Written(each.subquery("lines").c[_LINE])
 
 
+def has_written_lines(statement: Select[Any]) -> bool:
+    """Whether the statement has one row, as an aggregate makes it."""
+    return any(isinstance(column, _Written) for column in statement.inner_columns)
+
+
 class LongLines(Sequence[Any]):
     """Lines that are parsed one at a time, whenever one is read: parsed, they take many times the memory.
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 from sqlalchemy import Executable, Select
 from sqlalchemy.engine import Dialect
 
+from storage.dialects.json_rows import has_written_lines
 from storage.dialects.parts import depends_on_values
 from storage.dialects.processors import from_driver, to_driver
 
@@ -46,11 +47,10 @@ class KeptText:
         columns = getattr(statement, "exported_columns", ())
         self._readers = [from_driver(column.type, dialect) for column in columns]
         self.places, self.columns = len(names), len(self._readers)
-        # A SELECT of values, like those of subqueries.
-        self.is_one_row = (
-            isinstance(statement, Select)
-            and not statement.columns_clause_froms
-            and statement.whereclause is None
+        self.is_one_row = isinstance(statement, Select) and (
+            has_written_lines(statement)
+            # A SELECT of values, like those of subqueries.
+            or (not statement.columns_clause_froms and statement.whereclause is None)
         )
 
     @classmethod

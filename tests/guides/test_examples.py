@@ -170,7 +170,7 @@ def test_what_is_run_elsewhere_is_on_a_page_and_has_its_test() -> None:
 
 
 def test_every_page_of_docs_is_served_or_for_developers_of_duograph() -> None:
-    names = ("architecture", "asvs", "faults", "metrics-internals", "performance", "threats")
+    names = ("architecture", "asvs", "data-classes", "faults", "metrics-internals", "performance", "threats")
     for_developers = {f"{name}.md" for name in names}
     files = {str(file.relative_to(FOLDER)) for file in [*FOLDER.glob("*.md"), *FOLDER.glob("guide/*.md")]}
     assert files == {page.file for page in PAGES.values()} | for_developers
