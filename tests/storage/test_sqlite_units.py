@@ -1,12 +1,15 @@
 """Units of work on SQLite: statements that run together with others, and those whose unit gave up."""
 
 import asyncio
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from storage.dialects.sqlite.driver import SqliteDriver
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database
 
@@ -140,3 +143,17 @@ async def test_a_unit_whose_statement_took_too_long_spoils_no_other(numbers):
             await connection.execute(ENDLESS)
     async with numbers.read() as connection:
         await values_in(connection)
+
+
+async def test_a_connection_that_is_closed_in_a_transaction_keeps_no_lock(tmp_path):
+    """Although a cursor outlives it, as in the traceback of a request that was cancelled."""
+    file = str(tmp_path / "closed.sqlite")
+    driver = await SqliteDriver(file, {})
+    await driver.execute("CREATE TABLE numbers (number INTEGER)")
+    driver.begin("IMMEDIATE")
+    cursor = await driver.execute("INSERT INTO numbers VALUES (1), (2) RETURNING number")
+    await driver.close()
+    with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert other.execute("SELECT * FROM numbers").fetchall() == []
+    del cursor

@@ -56,6 +56,15 @@ class _ThreadsConnection(sqlite3.Connection):
         finally:
             self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, usual)
 
+    def close(self) -> None:
+        """Roll back what has not been committed, and close.
+
+        SQLite keeps a closed connection, with its locks, until the last of its cursors is gone.
+        """
+        if self.in_transaction:
+            self.rollback()
+        super().close()
+
     def forget_waiting(self) -> None:
         self.begin, self.put_off = "", []
 
