@@ -140,7 +140,8 @@ async def gateway(
         found = statement_check.take()
         async with running.database.snapshot() as connection:
             # No test has changed rows, by whatever way, without counting them.
-            assert await wrong_totals(connection, _is_present) == []
+            wrong = await wrong_totals(connection, _is_present)
+            assert not wrong, wrong
         # The comparison is of all workspaces: the next test must not answer for its statements.
         statement_check.take()
         assert not found, "\n\n".join(found)
