@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -67,7 +66,6 @@ class PlacedPersons(NamedTuple):
     cells: int
 
 
-@lru_cache(maxsize=64)
 def placed_persons(
     dialect: str,
     edges: tuple[int, ...],
