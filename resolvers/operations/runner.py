@@ -127,8 +127,8 @@ def _match(if_match: str, etag: str) -> None:
         return
     if matches_weakly(if_match, etag):
         raise PreconditionFailed(
-            f"This tag is weak, and a weak tag does not show that nothing has changed. A proxy that compresses "
-            f"answers may have made it weak: send {etag}."
+            f"This tag is weak, and a weak tag does not show that nothing has changed. A proxy that "
+            f"compresses answers may have made it weak: send {etag}."
         )
     raise PreconditionFailed(
         "The resource has changed since you read it: read it again and repeat your change."
