@@ -145,14 +145,20 @@ async def test_a_unit_whose_statement_took_too_long_spoils_no_other(numbers):
         await values_in(connection)
 
 
-async def test_a_connection_that_is_closed_in_a_transaction_keeps_no_lock(tmp_path):
+@pytest.mark.parametrize("is_given_up", [False, True], ids=["closed", "given up"])
+async def test_a_connection_that_ends_in_a_transaction_keeps_no_lock_and_no_thread(tmp_path, is_given_up):
     """Although a cursor outlives it, as in the traceback of a request that was cancelled."""
     file = str(tmp_path / "closed.sqlite")
     driver = await SqliteDriver(file, {})
     await driver.execute("CREATE TABLE numbers (number INTEGER)")
     driver.begin("IMMEDIATE")
     cursor = await driver.execute("INSERT INTO numbers VALUES (1), (2) RETURNING number")
+    if is_given_up:
+        driver.give_up()
+        # SQLite forgets it only when no statement is half-read, so it would also stop a ROLLBACK.
+        await driver.interrupt()
     await driver.close()
+    driver._thread.join()
     with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         assert other.execute("SELECT * FROM numbers").fetchall() == []

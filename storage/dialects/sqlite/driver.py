@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 import aiosqlite
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
@@ -34,10 +35,13 @@ class _ThreadsConnection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.begin = ""
         self.put_off: list[tuple[str, Sequence[Sequence[Any]]]] = []
+        self._cursors: WeakSet[sqlite3.Cursor] = WeakSet()
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
         self._run_waiting()
-        return super().execute(sql, parameters)
+        cursor = super().execute(sql, parameters)
+        self._cursors.add(cursor)
+        return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Any]) -> sqlite3.Cursor:
         self._run_waiting()
@@ -57,12 +61,13 @@ class _ThreadsConnection(sqlite3.Connection):
             self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, usual)
 
     def close(self) -> None:
-        """Roll back what has not been committed, and close.
+        """Close, which rolls back what has not been committed; it can be called again. Never raises.
 
-        SQLite keeps a closed connection, with its locks, until the last of its cursors is gone.
+        SQLite keeps a closed connection, with its locks, until the last of its half-read statements has
+        ended, and until then it does not forget an interrupt either, which would stop a ROLLBACK.
         """
-        if self.in_transaction:
-            self.rollback()
+        for cursor in self._cursors:
+            cursor.close()
         super().close()
 
     def forget_waiting(self) -> None:
