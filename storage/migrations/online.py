@@ -35,7 +35,8 @@ def create_index(
         create()
         return
     commit()
-    if not _value(sa.text(f"SELECT EXISTS (SELECT FROM {table})")):  # noqa: S608
+    # Citus refuses a SELECT of nothing.
+    if not _value(sa.text(f"SELECT EXISTS (SELECT 1 FROM {table})")):  # noqa: S608
         if _value(_IS_INVALID, name=name):
             op.drop_index(name, table_name=table)
         create(if_not_exists=True)
