@@ -17,11 +17,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect the long tests that are not drawn, and begin with the others of them."""
-    drawn = [item for item in items if not _is_long(item) or _is_drawn(item, config)]
-    left_out = [item for item in items if item not in set(drawn)]
+    left_out = [item for item in items if _is_long(item) and not _is_drawn(item, config)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-    items[:] = sorted(drawn, key=lambda item: not _is_long(item))
+        items[:] = [item for item in items if not _is_long(item) or _is_drawn(item, config)]
+    items.sort(key=lambda item: not _is_long(item))
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
