@@ -29,6 +29,7 @@ from tests.support.servers.pooler import every_test_is_pooled, pooler, use_poole
 from tests.support.statements.statement_check import StatementCheck, checking
 
 pytest_plugins = [
+    "tests.support.plugins.long_tests",
     "tests.support.plugins.matrix",
     "tests.support.plugins.order",
     "tests.support.plugins.other_clock",
@@ -41,12 +42,6 @@ pytest_plugins = [
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _workspaces = table_of(WorkspaceRow)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def pytest_collection_finish() -> None:
