@@ -87,11 +87,12 @@ class Gateway(Starlette):
         await self.front(scope, receive, send)
 
 
-def _database_tasks(database: Database, fold: Fold) -> list[BackgroundTask]:
+def _database_tasks(settings: Settings, database: Database, fold: Fold) -> list[BackgroundTask]:
+    recounting = Recounting(database, sees_processes=not settings.database_terms.pooled)
     tasks = [
         BackgroundTask("fold", fold.run, every=0.5),
         BackgroundTask("pack", Packing(database).run, every=SECONDS_BETWEEN_ROUNDS),
-        BackgroundTask("recount", Recounting(database).run, every=SECONDS_BETWEEN_LOOKS),
+        BackgroundTask("recount", recounting.run, every=SECONDS_BETWEEN_LOOKS),
     ]
     if database.replica is not None:
         tasks.append(BackgroundTask("replica", database.replica.follow, every=SECONDS_BETWEEN_QUESTIONS))
@@ -109,7 +110,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
     days = RateLimiter(settings.redis_url, DAY_SECONDS)
     mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
-    tasks = [mail, *_database_tasks(database, fold), *expiry_tasks(database)]
+    tasks = [mail, *_database_tasks(settings, database, fold), *expiry_tasks(database)]
     objects = make_object_store(settings, settings.secret())
 
     def make_context(request: Request) -> Context:

@@ -27,8 +27,8 @@ async def warnings_of_totals(settings: Settings) -> AsyncIterator[tuple[str, str
                 sentence = await _about_sample(database)
             else:
                 left = f"the totals of {recount.workspaces} workspaces have to be counted again"
-                first = f", after {recount.older} connections of older processes end" if recount.older else ""
-                sentence = f"Since the upgrade, {left}: a running gateway does so{first}."
+                first = f", once {recount.older} connections of older processes end" if recount.older else ""
+                sentence = f"Since the upgrade, {left}: a gateway does so within an hour{first}."
     except OperatorError:
         return
     if sentence is not None:
