@@ -91,7 +91,10 @@ class MetricsQuery(Filters):
     ] = 10
     top_by: Annotated[
         MetricSlug | None,
-        Field(description="The metric whose totals rank the groups; the default is the first of `metrics`."),
+        Field(
+            description="The metric whose totals in the range rank the groups; the default is the first of "
+            "`metrics`, with `compare` by the larger total of both ranges."
+        ),
     ] = None
 
     @classmethod
