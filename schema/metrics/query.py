@@ -1,5 +1,6 @@
 """The arguments of metrics: a range of dates, an interval and filters."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import strawberry
@@ -104,6 +105,10 @@ class MetricsQuery(Filters):
         if "currency" in arguments and arguments["currency"] is None:
             data.setdefault("group_by", Grouping.CURRENCY)
         return data
+
+    @classmethod
+    def selecting(cls) -> Collection[str]:
+        return ("workspace_id", "share_id", "customer_id")
 
     @property
     def most_groups(self) -> int:
