@@ -109,7 +109,7 @@ class Front:
     ) -> None:
         started = perf_counter()
         of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
-        exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
+        exchange = Exchange(send, sent, _request_id(sent), self._budgets.make(), of_place)
         token = current_request_id.set(exchange.request_id)
         if self._watch is not None:
             method, parent = logged_method(scope["method"]), sent.get(b"traceparent")
