@@ -17,6 +17,8 @@ CITUS_SOURCE ?= ../shared/citus
 export PYTHONDONTWRITEBYTECODE :=
 # SEED=7 repeats an order of the tests; without it each run draws one, and tells it.
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
+# Of the tests marked `long`, one in so many runs; the seed draws which.
+LONG_PART ?= 1
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler cluster parity clients-check uploads growth online faults neighbours load bench wrk format lock
@@ -54,8 +56,8 @@ run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=90
 test: setup browser pgbouncer postgresql  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
 	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
 
-test-all: setup browser pgbouncer postgresql  ## Run every test, on SQLite and on a real PostgreSQL (SEED=7)
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --durations=10
+test-all: setup browser pgbouncer postgresql  ## Run every test, or with LONG_PART=3 a third of the long ones (SEED=7)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --long-part=$(LONG_PART) --durations=10
 
 test-times: setup browser pgbouncer postgresql  ## Run the tests, and print as Markdown what each directory of them costs
 	@times=$$(mktemp); \

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -55,8 +56,10 @@ from storage.engine.database import Database
 from storage.engine.replica import SECONDS_BETWEEN_QUESTIONS
 from storage.engine.watched_statements import StatementWatch
 from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
+from storage.migrations.revisions import newest_revision
 from storage.objects.interface import ObjectStore
 from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
+from storage.upkeep.recounting import SECONDS_BETWEEN_LOOKS, Recounting, name_of
 
 
 def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
@@ -64,7 +67,7 @@ def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
         settings.database_url,
         settings.database_read_url,
         settings.database_pool_size,
-        settings.database_terms,
+        replace(settings.database_terms, name=name_of(newest_revision())),
         watch,
         most_of_one=settings.database_tenant_connections,
     )
@@ -88,6 +91,7 @@ def _database_tasks(database: Database, fold: Fold) -> list[BackgroundTask]:
     tasks = [
         BackgroundTask("fold", fold.run, every=0.5),
         BackgroundTask("pack", Packing(database).run, every=SECONDS_BETWEEN_ROUNDS),
+        BackgroundTask("recount", Recounting(database).run, every=SECONDS_BETWEEN_LOOKS),
     ]
     if database.replica is not None:
         tasks.append(BackgroundTask("replica", database.replica.follow, every=SECONDS_BETWEEN_QUESTIONS))

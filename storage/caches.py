@@ -1,13 +1,15 @@
 """Caches that are bounded in bytes."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import Generic, ParamSpec, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 Owner = TypeVar("Owner", bound=Hashable)
+Arguments = ParamSpec("Arguments")
 
 
 @dataclass
@@ -42,6 +44,33 @@ class Cache(Generic[Key, Value]):
         """Forget the least recently used value."""
         _, (_, evicted_size) = self.entries.popitem(last=False)
         self.size -= evicted_size
+
+
+def cached(
+    largest: int, size_of: Callable[..., int]
+) -> Callable[[Callable[Arguments, Value]], Callable[Arguments, Value]]:
+    """Decorate a function of hashable, positional arguments so that it remembers `largest` bytes of results.
+
+    `size_of` is given a result and its arguments, and says how many bytes both take.
+    """
+
+    def decorate(function: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
+        results: Cache[Hashable, tuple[Value]] = Cache(largest)
+
+        @wraps(function)
+        def answer(*arguments: Arguments.args, **_: Arguments.kwargs) -> Value:
+            result = results.get(arguments)
+            if result is None:
+                # In a tuple, because a result may be None.
+                result = (function(*arguments),)  # type: ignore[call-arg]
+                results.keep(arguments, result, size_of(result[0], *arguments))
+            return result[0]
+
+        # By the name that `functools` has for it.
+        answer.cache_clear = results.clear  # type: ignore[attr-defined]
+        return answer
+
+    return decorate
 
 
 @dataclass

@@ -23,12 +23,13 @@ from tests.support.browsers.in_browser import launched
 from tests.support.callers.surfaces import GraphQL, Rest, Surface
 from tests.support.databases.ledgers import wrong_totals
 from tests.support.databases.templates import asynchronous, postgresql_server, sqlite_file
-from tests.support.servers.citus import cluster, every_test_is_on_a_cluster
+from tests.support.servers.citus import Cluster, cluster, every_test_is_on_a_cluster
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.servers.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statements.statement_check import StatementCheck, checking
 
 pytest_plugins = [
+    "tests.support.plugins.long_tests",
     "tests.support.plugins.matrix",
     "tests.support.plugins.order",
     "tests.support.plugins.other_clock",
@@ -41,12 +42,6 @@ pytest_plugins = [
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _workspaces = table_of(WorkspaceRow)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def pytest_collection_finish() -> None:
@@ -102,10 +97,16 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def citus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of databases."""
+    with cluster(tmp_path_factory.mktemp("cluster")) as nodes:
+        yield nodes
+
+
+@pytest.fixture(scope="session")
+def cluster_url(citus: Cluster) -> str:
     """A database that is distributed over several nodes."""
-    with cluster(tmp_path_factory.mktemp("cluster")) as url:
-        yield url
+    return citus.url
 
 
 @pytest.fixture(scope="session")

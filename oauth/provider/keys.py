@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 from joserfc.jwk import KeySet, RSAKey
@@ -21,6 +22,8 @@ KEY_BITS = 2048
 ID_TOKEN_LIFE = timedelta(hours=1)
 # The clocks of clients that check a token may lag behind ours.
 _PUBLISHED_AFTER_RETIREMENT = ID_TOKEN_LIFE + timedelta(minutes=10)
+# A process needs one, and for a moment two while keys rotate.
+_MOST_OPENED = 4
 
 _keys = table_of(SigningKeyRow)
 
@@ -31,7 +34,7 @@ async def signing_key(database: Database, secret: bytes) -> RSAKey:
     async with database.read() as connection:
         rows = await every_of(connection, SigningKeyRow, statement)
     for row in rows:
-        key = _opened(row, secret)
+        key = _opened(row.private_key, row.kid, secret)
         if key is not None:
             return key
     return await rotate(database, secret)
@@ -80,10 +83,14 @@ def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
     return seal(secret, Purpose.SIGNING_KEY, private_key, kid)
 
 
-def _opened(row: SigningKeyRow, secret: bytes) -> RSAKey | None:
-    """The private key; None if another secret sealed it."""
+@lru_cache(_MOST_OPENED)
+def _opened(sealed: str, kid: str, secret: bytes) -> RSAKey | None:
+    """The private key; None if another secret sealed it.
+
+    OpenSSL checks the primes of a key that it is given, for 50 ms of processor time.
+    """
     try:
-        opened = unseal(secret, Purpose.SIGNING_KEY, row.private_key, row.kid)
+        opened = unseal(secret, Purpose.SIGNING_KEY, sealed, kid)
     except Unreadable:
         return None
-    return _with_kid(json.loads(opened), row.kid)
+    return _with_kid(json.loads(opened), kid)

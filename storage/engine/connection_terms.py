@@ -12,13 +12,14 @@ class Terms:
 
     `pooled`: they lead to a pooler in transaction mode, so nothing may outlive a transaction on the server.
     A statement may run for `statement_seconds` and wait for a lock for `lock_seconds`, 0 for no limit. A
-    connection is replaced after `life_seconds`.
+    connection is replaced after `life_seconds`. `name` is what the server's list of connections calls them.
     """
 
     pooled: bool = False
     statement_seconds: int = 0
     lock_seconds: int = 0
     life_seconds: int = 3600
+    name: str = "duograph"
 
     @property
     def limits(self) -> dict[str, str]:

@@ -54,13 +54,14 @@ def keep_alive(driver: Any) -> None:
 
 def _arguments(terms: Terms) -> dict[str, Any]:
     """The driver's arguments."""
+    own = {**_TIME_ZONE, "application_name": terms.name}
     if not terms.pooled:
-        settings = {**_TIME_ZONE, **PLAIN_PLANS, **terms.limits}
+        settings = {**own, **PLAIN_PLANS, **terms.limits}
         return {"server_settings": settings, "timeout": OPEN_SECONDS}
     # Without caches, the driver sends each statement in one piece that ends with a Sync, without a name: a
-    # pooler never parts it, and nothing of it stays. PgBouncer keeps the time zone of each client.
+    # pooler never parts it, and nothing of it stays. PgBouncer keeps the time zone and name of each client.
     return {
-        "server_settings": _TIME_ZONE,
+        "server_settings": own,
         "timeout": OPEN_SECONDS,
         "statement_cache_size": 0,
         "prepared_statement_cache_size": 0,

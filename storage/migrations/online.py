@@ -10,9 +10,13 @@ On SQLite, a revision is a part of one transaction, and nobody else writes.
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 import sqlalchemy as sa
 from alembic import op
+
+from storage.clock import now
+from storage.types import MomentColumn
 
 # Rows of a table that are changed in one transaction: others who change them wait for less than a second.
 BATCH = 5_000
@@ -35,7 +39,8 @@ def create_index(
         create()
         return
     commit()
-    if not _value(sa.text(f"SELECT EXISTS (SELECT FROM {table})")):  # noqa: S608
+    # Citus refuses a SELECT of nothing.
+    if not _value(sa.text(f"SELECT EXISTS (SELECT 1 FROM {table})")):  # noqa: S608
         if _value(_IS_INVALID, name=name):
             op.drop_index(name, table_name=table)
         create(if_not_exists=True)
@@ -83,6 +88,28 @@ def fill(table: str, values: Mapping[str, str], where: str) -> None:
         op.get_bind().execute(update.where(after, sa.tuple_(*key) <= tuple(last)))
         commit()
         after = sa.tuple_(*key) > tuple(last)
+
+
+def count_again(revision: str) -> None:
+    """Have gateways count all totals again once no process older than this revision runs.
+
+    A revision calls it that changes what is counted: an older process writes rows beside it that it does not
+    count. Nothing was written to a database without workspaces.
+    """
+    connection = op.get_bind()
+    if not _value(sa.text("SELECT EXISTS (SELECT * FROM workspaces)")):
+        return
+    recounts = sa.table(
+        "recounts",
+        sa.column("revision", sa.BigInteger()),
+        sa.column("begun_at", MomentColumn()),
+        sa.column("last", sa.Uuid()),
+        sa.column("maker", sa.Uuid()),
+        sa.column("claimed_at", MomentColumn()),
+    )
+    connection.execute(sa.delete(recounts))
+    row = {"revision": int(revision), "begun_at": now()}
+    connection.execute(sa.insert(recounts), row | dict.fromkeys(("last", "maker"), UUID(int=0)))
 
 
 def commit() -> None:

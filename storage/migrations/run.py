@@ -101,7 +101,10 @@ def _limit(connection: Connection) -> None:
     if connection.get_execution_options()["isolation_level"] != "AUTOCOMMIT":
         connection.exec_driver_sql(
             f"SELECT set_config('lock_timeout', '{LOCK_SECONDS}s', true), "
-            "set_config('statement_timeout', '0', true)"
+            "set_config('statement_timeout', '0', true), "
+            # A cluster refuses a change of a table on every node in the transaction that changed another one
+            # in all shards at once. Without Citus, this is a setting that no one reads.
+            "set_config('citus.multi_shard_modify_mode', 'sequential', true)"
         )
 
 

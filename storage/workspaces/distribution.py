@@ -4,8 +4,8 @@ Tables whose key has `workspace_id` are distributed by it. `workspaces`, which t
 every node. The rest stays on the coordinator, where each request looks one credential up by its key.
 """
 
-from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import ForeignKeyConstraint, Table
@@ -21,6 +21,7 @@ from storage.tables.registry import METADATA
 REFERENCE = "workspaces"
 COLUMN = "workspace_id"
 SHARDS = 32
+MEGABYTE = 1_000_000
 # In the order of their foreign keys.
 TENANT_TABLES = tuple(table for table in METADATA.sorted_tables if COLUMN in table.primary_key.columns)
 # Without it, looking up a type takes seconds on a cluster, and asyncpg does so on each new connection.
@@ -36,6 +37,17 @@ _WORKERS = (
 _COORDINATORS = "SELECT count(*) FROM pg_dist_node WHERE groupid = 0 AND noderole = 'primary'"
 _KINDS = "SELECT table_name::text, citus_table_type, shard_count FROM citus_tables"
 _FOREIGN_KEYS = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
+# The bytes of a table's rows on the coordinator itself.
+_LOCAL_BYTES = (
+    "SELECT relname::text, pg_relation_size(oid) FROM pg_class WHERE oid = ANY ($1::text[]::regclass[])"
+)
+# The rows that have arrived on nodes by the statement that distributes a table now.
+_ARRIVED = """
+    SELECT coalesce(sum(result::bigint), 0)::bigint FROM run_command_on_all_nodes($$
+        SELECT coalesce(sum(tuples_processed), 0) FROM pg_stat_progress_copy
+        WHERE datname = current_database()
+    $$) WHERE success
+"""
 _OPTION_IS_SET = "SELECT coalesce(bool_and(success AND result = $1), false) FROM run_command_on_all_nodes($2)"
 
 
@@ -49,6 +61,8 @@ class Cluster:
 
     `kinds` has "distributed", "reference" or "local" for each table that Citus knows; `foreign_keys` has the
     table and name of each; `shards` is how many shards each distributed table has, None before there are any.
+    `copied` are the distributed tables whose rows take space on the coordinator still, where nothing reads
+    them, with their bytes.
     """
 
     database: str
@@ -57,6 +71,7 @@ class Cluster:
     shards: int | None
     has_option: bool
     has_coordinator: bool = True
+    copied: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_distributed(self) -> bool:
@@ -86,6 +101,17 @@ class Cluster:
             yield "the coordinator is not among the nodes (SELECT citus_set_coordinator_host('host', 5432))"
         if not self.has_option:
             yield f"{OPTION} is not {OPTION_VALUE} on every node"
+        if self.copied:
+            size = sum(self.copied.values()) / MEGABYTE
+            yield f"{size:,.1f} MB of rows that were copied to the nodes are on the coordinator still"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A statement of the distribution. It copies all rows of `table`, if there is one, to the nodes."""
+
+    statement: str
+    table: str | None = None
 
 
 async def read_cluster(database: Database) -> Cluster | None:
@@ -98,7 +124,7 @@ async def read_cluster(database: Database) -> Cluster | None:
         return await _read(connection)
 
 
-async def plan(database: Database, shards: int | None = None) -> list[str]:
+async def plan(database: Database, shards: int | None = None) -> list[Step]:
     """The statements that are left to do, in their order. Raises `NotDistributable`.
 
     A database without Citus gets all statements: what to expect of a cluster.
@@ -116,7 +142,7 @@ async def plan(database: Database, shards: int | None = None) -> list[str]:
             f"The tables have {cluster.shards} shards already: leave out --shards, or change the number with "
             "Citus's alter_distributed_table."
         )
-    return list(_statements(cluster, cluster.shards or shards or SHARDS))
+    return list(_steps(cluster, cluster.shards or shards or SHARDS))
 
 
 async def check_cluster(database: Database) -> None:
@@ -138,17 +164,29 @@ async def check_cluster(database: Database) -> None:
             )
 
 
-async def distribute(database: Database, shards: int | None = None) -> AsyncIterator[str]:
-    """Run what is left to do; yields each statement before it runs. Raises `NotDistributable`.
+async def distribute(database: Database, shards: int | None = None) -> AsyncIterator[Step]:
+    """Run what is left to do; yields each step before it runs. Raises `NotDistributable`.
 
     Each statement commits by itself. After an interruption, doing it again goes on where it ended.
     """
-    statements = await plan(database, shards)
+    steps = await plan(database, shards)
     await check_cluster(database)
     async with database.read() as connection:
-        for statement in statements:
-            yield statement
-            await connection.exec_driver_sql(statement)
+        for step in steps:
+            yield step
+            await connection.exec_driver_sql(step.statement)
+
+
+async def count_rows(database: Database, tables: Iterable[str]) -> dict[str, int]:
+    """How many rows each of the tables has."""
+    async with database.read() as connection:
+        return {name: await _value(connection, f"SELECT count(*) FROM {name}") for name in tables}  # noqa: S608
+
+
+async def count_arrived(database: Database) -> int:
+    """How many rows the step that runs now has copied to nodes."""
+    async with database.read() as connection:
+        return int(await _value(connection, _ARRIVED))
 
 
 async def distribute_new_tables(database: Database) -> None:
@@ -159,7 +197,7 @@ async def distribute_new_tables(database: Database) -> None:
             pass
 
 
-def _statements(cluster: Cluster, shards: int) -> Iterator[str]:
+def _steps(cluster: Cluster, shards: int) -> Iterator[Step]:
     undistributed = cluster.undistributed
     names = {table.name for table in undistributed}
     # Citus refuses to distribute a table while one that is not distributed refers to it, in either order.
@@ -169,19 +207,23 @@ def _statements(cluster: Cluster, shards: int) -> Iterator[str]:
         if cluster.has(key) and {key.table.name, key.referred_table.name} & names
     ]
     if cluster.kinds.get(REFERENCE) != "reference":
-        yield f"SELECT create_reference_table('{REFERENCE}')"
+        yield Step(f"SELECT create_reference_table('{REFERENCE}')", REFERENCE)
     for key in in_the_way:
-        yield _sql(DropConstraint(key))
+        yield Step(_sql(DropConstraint(key)))
     first = next((table.name for table in TENANT_TABLES if table.name not in names), None)
     for table in undistributed:
         beside = f"'{first}'" if first else f"'none', shard_count => {shards}"
-        yield f"SELECT create_distributed_table('{table.name}', '{COLUMN}', colocate_with => {beside})"
+        statement = f"SELECT create_distributed_table('{table.name}', '{COLUMN}', colocate_with => {beside})"
+        yield Step(statement, table.name)
         first = first or table.name
+    # Before the foreign keys are there again: it would free all tables that refer to it, too.
+    for name in [*cluster.copied, *(table.name for table in undistributed)]:
+        yield Step(f"SELECT truncate_local_data_after_distributing_table('{name}')")
     for key in [*in_the_way, *cluster.missing_keys]:
-        yield _sql(AddConstraint(key))
+        yield Step(_sql(AddConstraint(key)))
     if not cluster.has_option:
         option = f'ALTER DATABASE "{cluster.database}" SET {OPTION} = {OPTION_VALUE}'
-        yield f"SELECT * FROM run_command_on_all_nodes($${option}$$)"  # noqa: S608
+        yield Step(f"SELECT * FROM run_command_on_all_nodes($${option}$$)")  # noqa: S608
 
 
 def _keys_among_tenants() -> Iterator[ForeignKeyConstraint]:
@@ -197,6 +239,8 @@ async def _read(connection: Connection) -> Cluster:
     has_option = await _value(connection, _OPTION_IS_SET, (OPTION_VALUE, f"SHOW {OPTION}"))
     name = str(await _value(connection, "SELECT current_database()"))
     has_coordinator = bool(await _value(connection, _COORDINATORS))
+    distributed = [name for name in _TENANT_NAMES if kinds.get(name) == "distributed"]
+    sizes = (await connection.exec_driver_sql(_LOCAL_BYTES, (distributed,))).all()
     return Cluster(
         name,
         kinds,
@@ -204,6 +248,7 @@ async def _read(connection: Connection) -> Cluster:
         shards,
         bool(has_option),
         has_coordinator=has_coordinator,
+        copied={name: size for name, size in sorted(sizes) if size},
     )
 
 

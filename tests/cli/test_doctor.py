@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
+import pytest
+
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.settings.settings import Settings
 from tests.support.commands.command import Command
@@ -151,6 +153,7 @@ def shaking(certificate: Path, shaken: list[str], name: str) -> int:
     return int(listener.getsockname()[1])
 
 
+@pytest.mark.long
 def test_servers_with_certificates_of_unknown_authorities_or_for_other_hosts_are_told_nothing(
     own_start: Command, tmp_path: Path
 ) -> None:

@@ -7,11 +7,13 @@ import subprocess
 from pathlib import Path
 
 import httpx
+import pytest
 
 from gateway.cli.serving.reload import PACKAGES, ROOT
 from tests.support.commands.command import PROGRAM, Command
 
 
+@pytest.mark.long
 def test_a_changed_file_is_served_by_a_new_process(tmp_path: Path) -> None:
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,10 +1,15 @@
 """Every operation on a cluster of databases answers as on plain PostgreSQL, to each credential.
 
-Two gateways live through the same, one over each database.
+Two gateways live through the same, one over each database. The cluster's log tells which statements asked
+several shards: of one workspace, none may. With `CLUSTER_SHARE=0.5`, each credential calls half of the
+operations on each surface, which the seed of the run draws.
 """
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,10 +19,14 @@ from tests.parity.likeness import Likeness
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.callers.world import World, world_of
+from tests.support.servers.citus import Cluster, write_plainly
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
+from tests.support.statements.statement_check import StatementCheck
+from tests.support.statements.statement_exceptions import may_ask_all_nodes
 from tests.support.tenants.membership import join_too
 
-CREDENTIALS = ("workspace", "user", "user of three workspaces", "customer")
+OF_SEVERAL = "user of three workspaces"
+CREDENTIALS = ("workspace", "user", OF_SEVERAL, "customer")
 # Each link, of one object and of each item of a list.
 LINKED = """query ($customer: ID!) {
   customer(id: $customer) { ...Customer }
@@ -41,6 +50,7 @@ LISTS = {name for name in EXAMPLES if name.startswith("list_")}
 EVERYWHERE = {"workspace_id": None}
 # What it ends is needed by all others.
 LAST = "delete_workspace"
+SHARE = float(os.environ.get("CLUSTER_SHARE", "1"))
 
 
 @dataclass
@@ -57,7 +67,7 @@ async def make_home(gateway: Gateway) -> Home:
         for use in (Rest.name, GraphQL.name, "linked"):
             tenant = await make_tenant(gateway)
             world = await world_of(gateway, tenant)
-            if credential == "user of three workspaces":
+            if credential == OF_SEVERAL:
                 for other in [await make_tenant(gateway) for _ in range(2)]:
                     await world_of(gateway, other)
                     await join_too(gateway, tenant, other)
@@ -116,13 +126,47 @@ def take_cursor(answer: Any) -> str | None:
     return str(cursor)
 
 
+@contextmanager
+def asking_one_node(citus: Cluster, check: StatementCheck, credential: str) -> Iterator[None]:
+    """Fail if a request in this block has asked several shards without a reason."""
+    (coordinator, *_), begins = citus.nodes, citus.nodes[0].end_of_log()
+    yield
+    asking = {write_plainly(text): where for text, where in check.asking.items()}
+    unexpected = []
+    for text in coordinator.statements_of_several_shards(begins):
+        module, function = asking.get(text, ("?", "?"))
+        of_several = credential == OF_SEVERAL and "workspace_id = ANY (" in text
+        if not (of_several or module.startswith("tests/") or may_ask_all_nodes(module, function)):
+            unexpected.append(f"{module}, {function}: {text}")
+    assert unexpected == []
+
+
+def drawn(seed: int, credential: str, surface: str) -> list[str]:
+    """The operations to call, reads first: a change would leave less to read."""
+    names = sorted(EXAMPLES.keys() - {LAST})
+    share = Random(f"{seed} {credential} {surface}").sample(names, round(len(names) * SHARE))
+    return [*sorted(share, key=order), LAST]
+
+
 @pytest.mark.parametrize("surface", [Rest, GraphQL], ids=["rest", "graphql"])
 @pytest.mark.parametrize("credential", CREDENTIALS)
 async def test_each_operation_answers_as_on_plain_postgresql(
-    twins: Twins, surface: type[Surface], credential: str
+    twins: Twins,
+    citus: Cluster,
+    statement_check: StatementCheck,
+    surface: type[Surface],
+    credential: str,
+    pytestconfig: pytest.Config,
 ) -> None:
+    names = drawn(pytestconfig.getoption("randomly_seed"), credential, surface.name)
+    with asking_one_node(citus, statement_check, credential):
+        assert await differences(twins, surface, credential, names) == []
+
+
+async def differences(twins: Twins, surface: type[Surface], credential: str, names: list[str]) -> list[str]:
+    """Where the answers of the homes to these operations differ."""
     different = []
-    for name in [*sorted(EXAMPLES.keys() - {LAST}, key=order), LAST]:
+    for name in names:
         asked: list[list[dict[str, Any]]] = [[{}, {}]]
         for everywhere in [{}, EVERYWHERE] if name in LISTS else []:
             first = {**everywhere, "limit": 1}
@@ -136,20 +180,23 @@ async def test_each_operation_answers_as_on_plain_postgresql(
             for answer in answers:
                 take_cursor(answer)
             different += [f"{name} {pages[0]}: {each}" for each in twins.likeness.differences(*answers)]
-    assert different == []
+    return different
 
 
 @pytest.mark.parametrize("credential", CREDENTIALS[:3])
-async def test_links_lead_where_they_lead_on_plain_postgresql(twins: Twins, credential: str) -> None:
-    for _ in range(2):  # A plan of the document answers from the second time on.
-        answers = []
-        for home in twins.homes:
-            world, token = home.worlds[f"{credential} linked"]
-            sent = {"query": LINKED, "variables": {"customer": world.team}}
-            answer = await home.gateway.client.post("/graphql", json=sent, headers=bearer(token))
-            answers.append(answer.json())
-        assert "errors" not in answers[0]
-        assert list(twins.likeness.differences(*answers)) == []
+async def test_links_lead_where_they_lead_on_plain_postgresql(
+    twins: Twins, citus: Cluster, statement_check: StatementCheck, credential: str
+) -> None:
+    with asking_one_node(citus, statement_check, credential):
+        for _ in range(2):  # A plan of the document answers from the second time on.
+            answers = []
+            for home in twins.homes:
+                world, token = home.worlds[f"{credential} linked"]
+                sent = {"query": LINKED, "variables": {"customer": world.team}}
+                answer = await home.gateway.client.post("/graphql", json=sent, headers=bearer(token))
+                answers.append(answer.json())
+            assert "errors" not in answers[0]
+            assert list(twins.likeness.differences(*answers)) == []
 
 
 def order(name: str) -> tuple[bool, str]:

@@ -190,6 +190,7 @@ async def test_a_pasted_token_stays_in_its_tab_and_is_not_kept_after_it(
         await expect(other.locator("#token")).to_have_value("")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [1280, 390])
 async def test_the_reference_tries_operations_by_the_session(
     chromium: Browser, site: Site, width: int

@@ -24,6 +24,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.long
 async def test_a_reader_can_turn_the_pages_from_the_first_to_the_last(
     chromium: Browser, address: str
 ) -> None:

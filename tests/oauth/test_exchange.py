@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from joserfc.jwk import RSAKey
 
 from oauth.credentials import kind_of
 from oauth.provider.keys import rotate
@@ -94,6 +95,14 @@ async def test_tokens_that_an_old_key_signed_can_be_checked_after_a_rotation(gat
     after = await confidential.tokens(tenant)
     for token in (before, after):
         assert (await claims_of(gateway, token["id_token"]))["sub"] == tenant.user_id
+
+
+async def test_a_process_opens_the_key_that_signs_once(confidential, tenant, monkeypatch):
+    """Each opening holds the event loop for as long as some fifty other requests take."""
+    await confidential.tokens(tenant)
+    # Replaced because nothing else shows that the key is not read again.
+    monkeypatch.setattr(RSAKey, "import_key", None)
+    assert (await confidential.tokens(tenant))["id_token"]
 
 
 async def test_a_client_may_prove_itself_in_the_header(gateway, confidential, tenant):

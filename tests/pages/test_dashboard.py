@@ -88,11 +88,11 @@ async def test_it_compares_only_where_the_workspace_does(owner, path, rest, tena
         ["Sun 1 Feb 2026", "0", "0"],
         ["In all", "1", "1"],
     ]
-    assert "dashed: 29 January 2026 to 30 January 2026" in owner.text
+    assert "Dashed: 29 January 2026 to 30 January 2026" in owner.text
     page = (await owner.open(f"{path}?{query}&compare=none")).text
     assert ">Before</th>" not in page
     page = (await owner.open(f"{path}?{query}&compare=previous_year")).text
-    assert "dashed: 31 January 2025 to 1 February 2025" in owner.text
+    assert "Dashed: 31 January 2025 to 1 February 2025" in owner.text
 
 
 async def test_a_share_and_a_customer_are_filters(owner, path, rest, activity):
@@ -184,13 +184,13 @@ async def test_a_new_workspace_is_shown_its_first_steps_checked_off_as_they_happ
 ):
     async def open_steps():
         page = (await owner.open(path)).text
-        return re.findall(r'<li class="(done|open)">', page)
+        return re.findall(r'<li class="(completed|open)">', page)
 
-    assert await open_steps() == ["open", "done", "open", "open"]
+    assert await open_steps() == ["open", "completed", "open", "open"]
     await rest.create_share(data={"name": "Field guide", "prices": [{"amount_type": "free"}]})
-    assert await open_steps() == ["done", "done", "open", "open"]
+    assert await open_steps() == ["completed", "completed", "open", "open"]
     await rest.ingest_events(data={"events": [{"name": "page.viewed", "external_customer_id": "reader-1"}]})
-    assert await open_steps() == ["done", "done", "done", "open"]
+    assert await open_steps() == ["completed", "completed", "completed", "open"]
     await make_member(gateway, tenant)
     assert await open_steps() == []
 

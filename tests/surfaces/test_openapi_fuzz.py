@@ -53,6 +53,7 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(operation, mode, id=f"{operation.label}-{mode.value}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("operation", "mode"), list(cases()))
 def test_every_operation_answers_as_documented(operation, mode, live):
     address, tenant = live

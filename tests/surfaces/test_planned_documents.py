@@ -138,6 +138,7 @@ def documents(draw: st.DrawFn, schema: Any, world: Any) -> str:
     return f"{head} {{ {USE} {body} }}{fragments}"
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 async def test_a_plan_answers_as_the_stock_executor(gateway, data):

@@ -84,6 +84,7 @@ async def test_paths(gateway, client, ordinary):
     assert failed == []
 
 
+@pytest.mark.long
 async def test_queries(gateway, client, ordinary):
     failed = []
     for method, path in routes(gateway.app):

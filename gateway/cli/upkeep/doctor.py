@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from gateway.cli.kit.database import about_move, migrated, read_settings, wait_for
 from gateway.cli.kit.output import CommandError, show
 from gateway.cli.upkeep.capacity import warnings_of_servers
+from gateway.cli.upkeep.totals_sample import warnings_of_totals
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.files.store import make_object_store
 from gateway.mail.task import make_transport
@@ -79,6 +80,7 @@ async def _examine(workers: int) -> list[Finding]:
             findings.append(Finding(name, "failed", str(error)))
     warnings = [*warnings_of(settings, workers)]
     warnings += [warning async for warning in warnings_of_servers(settings, workers)]
+    warnings += [warning async for warning in warnings_of_totals(settings)]
     return findings + [Finding(about, "warn", sentence) for about, sentence in warnings]
 
 

@@ -41,7 +41,16 @@ GROUPS = (
 )
 PERCENTAGES = frozenset({"file_share_payment_conversion"})
 # Less of these is better.
-BURDENS = frozenset({"costs", "cumulative_costs", "cost_per_user", "file_share_expired_sessions"})
+BURDENS = frozenset(
+    {
+        "costs",
+        "cumulative_costs",
+        "cost_per_user",
+        "cumulative_file_share_platform_fees",
+        "file_share_expired_sessions",
+        "file_share_platform_fees",
+    }
+)
 _SHOWN = (*HEADLINE, *(slug for _, slugs in GROUPS for slug in slugs))
 
 

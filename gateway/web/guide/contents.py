@@ -120,7 +120,7 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
         Page("usage.md", "Which clients use what, before you change it."),
         Page("leaks.md", "How leaked credentials are recognized and revoked."),
         Page("settings.md", "Every setting of the gateway."),
-        Page("retention.md", "How long what has ended is kept."),
+        Page("retention.md", "How long records are kept after they end."),
         Page("postgresql.md", "Connections, poolers and time limits of PostgreSQL."),
         Page("cluster.md", "Spread workspaces over several database servers."),
         Page("monitoring.md", "Metrics for Prometheus, traces, slow statements, and alerts."),

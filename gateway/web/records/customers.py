@@ -22,7 +22,9 @@ from schema.workspaces.workspaces import Workspace
 from storage.enums import CustomerType, MemberRole
 
 WORDS = {
-    "email": Words(hint="Signs in to the portal with it; unique in the workspace."),
+    "email": Words(
+        hint="The customer signs in to the portal with it. No two customers can have the same one."
+    ),
     "type": Words(required=True),
     "external_id": Words(hint="The customer's id in your system. It cannot be changed once set."),
     "billing_address": Words("Billing address", hint=""),
@@ -36,7 +38,7 @@ MEMBER_WORDS = {
     "customer_id": Words(fixed=True),
     "email": Words(hint="Unique among the customer's members."),
     "external_id": Words(hint="The member's id in your system."),
-    "role": Words(required=True, hint="A customer has one owner: a new one takes the place of the old."),
+    "role": Words(required=True, hint="A team has one owner. A new owner replaces the current one."),
 }
 
 

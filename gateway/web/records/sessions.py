@@ -37,7 +37,7 @@ FILTER_WORDS = {
     "status": Words(hint=""),
     "currency": Words(hint=""),
     "external_id": Words(hint=""),
-    "metric": Words("Counted by the metric", hint="Of the range of dates."),
+    "metric": Words("Counted in metric", hint="Within the dates chosen here."),
     "file_share_session_id": Words("Session ID", hint=""),
 }
 SHARES = {"share_id": choices.shares}
@@ -109,7 +109,7 @@ SESSIONS = Records(
             "Record payment",
             "Payment recorded.",
             heading="Record payment",
-            about="For a payment that your system did not report. Emails confirm it as your settings say.",
+            about="For a payment that your system did not report. Whether the customer gets a confirmation follows the settings of the workspace.",
             words={
                 "currency": Words(hint=""),
                 "platform_fee": Words(hint="The part of the amount that the platform keeps."),
@@ -193,7 +193,7 @@ PAYMENTS = Records(
             heading="Refund",
             about="Records a refund: give the money back with your payment provider. It cannot be undone.",
             words={
-                "amount": Words(hint="At most what remains of the payment."),
+                "amount": Words(hint="Up to what is left of the payment."),
                 "platform_fee": Words(hint="The part of the platform fee that is given back."),
                 "external_id": Words(hint="The refund's id in your system."),
             },

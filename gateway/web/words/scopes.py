@@ -47,7 +47,7 @@ NOUNS: dict[str, tuple[str, str]] = {
     "customer_sessions": ("Portal links", "Opens the customer portal for any customer"),
     "access_tokens": (
         "Access tokens",
-        "Never their text; Write creates some with no more scopes than this has",
+        "Lists tokens but not their values; Write creates tokens with at most these scopes",
     ),
     "oauth_clients": ("OAuth applications", "Redirect URIs and scopes; Write also creates new secrets"),
 }

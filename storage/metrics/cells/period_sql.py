@@ -1,13 +1,13 @@
 """SQL expressions for the period, or the cell, that contains a moment."""
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from sqlalchemy import BigInteger, ColumnElement, case, literal
 
-from storage.metrics.cells.tiling import FIRST_EVER, Grain
+from storage.caches import cached
+from storage.metrics.cells.tiling import FIRST_EVER, REMEMBERED_BYTES, Grain, size_of_range
 
 MOST_RUNS = 150
 
@@ -28,7 +28,7 @@ def cell_of(moment: ColumnElement[int], grain: Grain) -> ColumnElement[int]:
     return (moment - first) // step * step + first
 
 
-@lru_cache(maxsize=256)
+@cached(REMEMBERED_BYTES, lambda _, moment, edges: size_of_range(None, edges))
 def period_of(moment: ColumnElement[int], edges: tuple[int, ...]) -> ColumnElement[int]:
     """The last edge not after a moment, or the moment itself if the edges have too many runs.
 
@@ -58,7 +58,7 @@ def few_runs(edges: tuple[int, ...]) -> list[Run]:
     return all_runs if len(all_runs) <= MOST_RUNS else []
 
 
-@lru_cache(maxsize=64)
+@cached(REMEMBERED_BYTES, size_of_range)
 def runs(edges: tuple[int, ...]) -> list[Run]:
     """The edges as runs: a new one begins where the distance from edge to edge changes."""
     all_runs: list[Run] = []

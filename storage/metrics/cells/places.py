@@ -1,17 +1,16 @@
 """The places of kept statements about a range: what its form depends on, and the values of its edges."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, Table, and_, bindparam, literal, select
 
-from storage.caches import Cache
+from storage.caches import cached
 from storage.dialects.number_lists import as_numbers, numbers_named
 from storage.metrics.cells.period_sql import Run, edge_in, few_runs, runs
-from storage.metrics.cells.tiling import Grain, Layer, make_cover
+from storage.metrics.cells.tiling import REMEMBERED_BYTES, Grain, Layer, make_cover
 
-BYTES_OF_PLACED = 4 * 1024 * 1024
 # A moment is an integer of 32 bytes and its place in a tuple or list.
 BYTES_OF_ONE, BYTES_OF_A_MOMENT = 2_000, 40
 
@@ -70,10 +69,12 @@ class Placed(NamedTuple):
     cells: int
 
 
-# By the arguments of `placed`: a year by hour has 350 KB of edges.
-_placed: Cache[Hashable, Placed] = Cache(BYTES_OF_PLACED)
+def _size_of_placed(found: Placed, dialect: str, edges: tuple[int, ...], *others: Any) -> int:
+    listed = sum(len(value) for value in found.values.values() if isinstance(value, list | str))
+    return BYTES_OF_ONE + BYTES_OF_A_MOMENT * (len(edges) + listed)
 
 
+@cached(REMEMBERED_BYTES, _size_of_placed)
 def placed(
     dialect: str,
     edges: tuple[int, ...],
@@ -82,22 +83,6 @@ def placed(
     layers: tuple[Layer, ...] | None = None,
 ) -> Placed:
     """The cells of `grains` between the edges; with `layers`, only these, which are grouped by period."""
-    key = dialect, edges, grains, prefix, layers
-    found = _placed.get(key)
-    if found is None:
-        found = _place(*key)
-        listed = sum(len(value) for value in found.values.values() if isinstance(value, list | str))
-        _placed.keep(key, found, BYTES_OF_ONE + BYTES_OF_A_MOMENT * (len(edges) + listed))
-    return found
-
-
-def _place(
-    dialect: str,
-    edges: tuple[int, ...],
-    grains: tuple[Grain, ...],
-    prefix: str,
-    layers: tuple[Layer, ...] | None,
-) -> Placed:
     own: Sequence[Layer] = make_cover(edges, grains).layers if layers is None else layers
     among = few_runs(edges)
     tiles = Tiles(

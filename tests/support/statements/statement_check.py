@@ -40,10 +40,14 @@ _PLUMBING = frozenset(
 
 
 class StatementCheck:
-    """Statements that have to name workspaces and do not: `found` has a description of each."""
+    """Statements that have to name workspaces and do not: `found` has a description of each.
+
+    `asking` has the module and the function that ran a text first.
+    """
 
     def __init__(self) -> None:
         self.found: list[str] = []
+        self.asking: dict[str, tuple[str, str]] = {}
         self._complaints: dict[str, list[Complaint]] = {}
 
     def take(self) -> list[str]:
@@ -55,6 +59,7 @@ class StatementCheck:
         complaints = self._complaints.get(text)
         if complaints is None:
             complaints = self._complaints[text] = complaints_about(text)
+            self.asking[text] = _asking()
         if complaints:
             module, function = _asking()
             if module.startswith("tests/"):

@@ -19,10 +19,12 @@ class Reach:
     function: str | None = None
     lack: str | None = None
 
+    def is_of(self, module: str, function: str) -> bool:
+        return fnmatchcase(module, self.module) and self.function in (None, function)
+
     def covers(self, module: str, function: str, complaint: Complaint) -> bool:
         return (
-            fnmatchcase(module, self.module)
-            and self.function in (None, function)
+            self.is_of(module, function)
             and self.lack in (None, complaint.lack)
             and complaint.table in self.tables
         )
@@ -38,6 +40,12 @@ REACHES = (
     Reach(
         "resolvers/operations/rows/reading.py",
         "One database reads what belongs to rows of several workspaces with them; a cluster in each.",
+        TENANTS,
+        lack=APART,
+    ),
+    Reach(
+        "resolvers/operations/rows/together.py",
+        "The same, of several lists in one statement.",
         TENANTS,
         lack=APART,
     ),
@@ -66,3 +74,8 @@ REACHES = (
     Reach("storage/upkeep/table_sizes.py", "`duograph storage` lists what all workspaces have.", TENANTS),
     Reach("storage/copies/*", "`duograph move`, `backup` and `restore` are about all workspaces.", TENANTS),
 )
+
+
+def may_ask_all_nodes(module: str, function: str) -> bool:
+    """Whether it does not matter to the function of which workspaces it reads."""
+    return any(reach.lack is None and reach.is_of(module, function) for reach in REACHES)
