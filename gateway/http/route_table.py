@@ -74,6 +74,10 @@ class RouteTable(Generic[Place]):
         tree = self._trees.get(method)
         return None if tree is None else _find(tree, path.split("/"), 0, ())
 
+    def is_fixed(self, path: str) -> bool:
+        """Whether some method has this path without parameters."""
+        return path in self._every_fixed
+
 
 def _find(
     branch: _Branch[Place], segments: list[str], depth: int, values: tuple[str, ...]

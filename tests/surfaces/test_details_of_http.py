@@ -19,6 +19,7 @@ async def test_the_location_of_a_new_resource_reads_it(gateway, tenant):
 
 @pytest.mark.parametrize("path", ["/api/events/ingest", "/api/file-share-sessions/ingest"])
 async def test_a_path_that_is_for_post_is_no_id(gateway, tenant, path):
+    assert (await gateway.client.head(path, headers=bearer(tenant.token))).status_code == 405
     answer = await gateway.client.get(path, headers=bearer(tenant.token))
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     assert answer.json()["error"] == "method_not_allowed"
