@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel
 
-from resolvers.events.answers import CHILDREN, EVENTS_OF_CUSTOMER, PARENT
+from resolvers.events.answers import CHILDREN, EVENTS_OF_CUSTOMER, PARENT, SHARE_OF_EVENT
 from resolvers.file_shares.loaders import (
     CUSTOMER_OF_SESSION,
     DOWNLOADS,
@@ -34,7 +34,7 @@ LINKS: Mapping[type[BaseModel], Mapping[str, Link]] = {
         "events": EVENTS_OF_CUSTOMER,
         "file_share_sessions": SESSIONS_OF_CUSTOMER,
     },
-    Event: {"parent": PARENT, "children": CHILDREN},
+    Event: {"parent": PARENT, "share": SHARE_OF_EVENT, "children": CHILDREN},
     FileShareSession: {**_OF_SESSION, "downloads": DOWNLOADS, "payments": PAYMENTS, "refunds": REFUNDS},
     FileShareDownload: _OF_REPORT,
     FileSharePayment: _OF_REPORT,

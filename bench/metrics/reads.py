@@ -26,6 +26,7 @@ from storage.metrics.definitions import METRICS
 from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import AnyKey, Grouping
 from storage.metrics.grouping.make import make_groups
+from storage.metrics.grouping.ranking import Ranking
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Columns, Needs, Reading, columns_of, compute, read
 from storage.metrics.reading.fact_source import FactSource
@@ -126,5 +127,5 @@ async def _groups(
     grouping = question.grouping or Grouping.SHARE
     source = make_source(connection, question.selection)
     grouped = GroupedReader(source, make_groups(connection, question.selection, grouping), CURRENCY)
-    keys = await grouped.largest(TOP_BY, TOP, edges)
-    return await grouped.columns(keys, question.metrics, edges, reading)
+    ranked = await Ranking(question.metrics, TOP_BY, TOP).choose(grouped, [edges], by_first=True)
+    return await grouped.columns(ranked.keys, question.metrics, edges, reading)

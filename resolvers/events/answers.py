@@ -10,18 +10,29 @@ from oauth.principals import Principal
 from resolvers.events.shapes import EVENT
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
-from resolvers.operations.rows.filters import any_of, at_or_after, before, changed_in, custom, metadata_pairs
+from resolvers.operations.rows.filters import (
+    any_of,
+    any_or_none,
+    at_or_after,
+    before,
+    changed_in,
+    custom,
+    metadata_pairs,
+    none_of,
+)
 from resolvers.operations.rows.linked_pages import load_pages
 from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
+from resolvers.shares.shapes import SHARE
 from schema.events.events import Event, EventQuery, EventSorting
 from schema.kit.links import PageKey, RowKey
 from schema.kit.pages import Page
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.events.events import EventRow
+from storage.tables.shares.shares import ShareRow
 from storage.types import CodePointText
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
@@ -44,15 +55,18 @@ LISTING = Listing(
     filters={
         **changed_in(_events.c.created_at),
         "workspace_id": any_of(_events.c.workspace_id),
-        "customer_id": any_of(_events.c.customer_id),
+        "customer_id": any_or_none(_events.c.customer_id),
+        "customer_id_not": none_of(_events.c.customer_id),
         "external_customer_id": custom(
             _of_external_customer, lambda sent: [sent], CodePointText(), of_caller=True
         ),
         "name": any_of(_events.c.name),
+        "name_not": none_of(_events.c.name),
         "source": any_of(_events.c.source),
         "parent_id": any_of(_events.c.parent_id),
         "external_id": any_of(_events.c.external_id),
-        "share_id": any_of(_events.c.share_id),
+        "share_id": any_or_none(_events.c.share_id),
+        "share_id_not": none_of(_events.c.share_id),
         "currency": any_of(_events.c.cost_currency),
         "start_date": at_or_after(_events.c.timestamp),
         "end_date": before(_events.c.timestamp),
@@ -61,6 +75,7 @@ LISTING = Listing(
         "metadata": metadata_pairs(_events.c.metadata),
     },
 )
+SHARE_OF_EVENT = ToOne(ShareRow, SHARE, "share_id")
 PARENT = ToOne(EventRow, EVENT, "parent_id", replica=True)
 EVENTS_OF_CUSTOMER = ToMany(
     LISTING,

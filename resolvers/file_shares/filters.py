@@ -2,29 +2,81 @@
 
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Table, and_, func, or_, true
+from sqlalchemy import BindParameter, ColumnElement, Table, and_, func, or_, select, true, tuple_, union_all
 
-from resolvers.operations.rows.filters import Filter, any_of, at_or_after, before, changed_in
+from oauth.principals import Principal
+from resolvers.operations.rows.access import workspaces_of
+from resolvers.operations.rows.filters import (
+    Filter,
+    any_of,
+    any_or_none,
+    at_or_after,
+    before,
+    changed_in,
+    custom,
+    none_of,
+)
 from schema.file_shares.sessions import CountedSessions, FileShareSessionMetric
 from storage.dialects.implied import Implied
 from storage.enums import FileShareSessionStatus
 from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 from storage.tables.shares.file_share_sessions import FileShareSessionRow
 from storage.totals.periods import Span
-from storage.types import MomentColumn
+from storage.types import CodePointText, MomentColumn
 
 _sessions = table_of(FileShareSessionRow)
+_externals, _merges = table_of(ExternalPersonRow), table_of(PersonMergeRow)
 
 
 def report_filters(table: Table, *columns: str) -> dict[str, Filter]:
     """The filters of a list of reports: those that all have, and those by these columns."""
-    common = ("workspace_id", "share_id", "customer_id", "file_share_session_id", "external_id")
+    common = ("workspace_id", "file_share_session_id", "external_id")
     return {
+        **subject_filters(table),
         **{name: any_of(table.c[name]) for name in (*common, *columns)},
         "start_date": at_or_after(table.c.at),
         "end_date": before(table.c.at),
         **changed_in(table.c.changed_at if "changed_at" in table.c else table.c.created_at),
     }
+
+
+def subject_filters(table: Table) -> dict[str, Filter]:
+    """The filters by share and by customer or person."""
+    return {
+        "share_id": any_or_none(table.c.share_id),
+        "share_id_not": none_of(table.c.share_id),
+        "customer_id": any_or_none(table.c.customer_id),
+        "customer_id_not": none_of(table.c.customer_id),
+        "external_customer_id": of_external_person(table),
+    }
+
+
+def of_external_person(table: Table) -> Filter:
+    """What metrics count as done by the person with an external id, from the persons of rows."""
+    same = and_(
+        _merges.c.workspace_id == _externals.c.workspace_id, _merges.c.absorbed == _externals.c.person
+    )
+    person = func.coalesce(_merges.c.into, _externals.c.person).label("person")
+
+    def condition(principal: Principal, external_id: Any) -> ColumnElement[bool]:
+        accessible = workspaces_of(principal, None)
+        own = (
+            select(_externals.c.workspace_id, person)
+            .select_from(_externals.outerjoin(_merges, same))
+            .where(accessible(_externals.c.workspace_id), _externals.c.external_id == external_id)
+            .cte("persons_with_the_id")
+        )
+        into = and_(_merges.c.workspace_id == own.c.workspace_id, _merges.c.into == own.c.person)
+        absorbed = (
+            select(_merges.c.workspace_id, _merges.c.absorbed)
+            .select_from(_merges.join(own, into))
+            .where(accessible(_merges.c.workspace_id))
+        )
+        persons = union_all(select(own.c.workspace_id, own.c.person), absorbed)
+        return tuple_(table.c.workspace_id, table.c.person).in_(persons)
+
+    return custom(condition, lambda sent: [sent], CodePointText(), of_caller=True)
 
 
 def counted_by_metric() -> Filter:

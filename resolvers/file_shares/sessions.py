@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.file_shares.filters import counted_by_metric
+from resolvers.file_shares.filters import counted_by_metric, subject_filters
 from resolvers.file_shares.opening import (
     Opening,
     file_share_session_of,
@@ -36,7 +36,7 @@ from storage.rows.rows import insert_row, table_of, update_row, values_of
 from storage.tables.shares.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
 
 _table = table_of(FileShareSessionRow)
-_COLUMNS = ("workspace_id", "share_id", "customer_id", "external_id", "status")
+_COLUMNS = ("workspace_id", "external_id", "status")
 LISTING = Listing(
     FileShareSessionRow,
     ResourceSorting,
@@ -45,6 +45,7 @@ LISTING = Listing(
     query=FileShareSessionQuery,
     filters={
         **changed_in(_table.c.changed_at),
+        **subject_filters(_table),
         **{name: any_of(_table.c[name]) for name in _COLUMNS},
         "currency": any_of(_table.c.price_currency),
         "metric": counted_by_metric(),

@@ -10,8 +10,16 @@ from sqlalchemy import Select, and_, bindparam, select, true
 from oauth.principals import Principal
 from resolvers.metrics.answers import groups_of
 from resolvers.metrics.labels import labels_of
-from resolvers.metrics.measuring import Measured, Measurement
-from resolvers.metrics.requests import Choice, DateRange, Ranges, asked_metrics, choose
+from resolvers.metrics.measuring import Measured, Measurement, with_same_currencies
+from resolvers.metrics.requests import (
+    Choice,
+    DateRange,
+    Ranges,
+    asked_metrics,
+    choose,
+    compares,
+    wants_groups,
+)
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
@@ -103,7 +111,7 @@ def _at_once(ctx: Context, principal: Principal, filters: MetricsQuery, ranges: 
 def _choices(ctx: Context, filters: MetricsQuery, ranges: Ranges) -> Iterator[tuple[Choice, DateRange]]:
     """What is selected of each range that is."""
     yield choose(ctx, filters), ranges.asked
-    if ranges.compared is not None and ctx.wants("comparison"):
+    if ranges.compared is not None and compares(ctx, filters):
         yield choose(ctx, filters, "comparison."), ranges.compared
 
 
@@ -125,24 +133,24 @@ async def _measured(
     measurement: Measurement, ranges: Ranges, connection: Connection | None, workspace_ids: Sequence[UUID]
 ) -> Read:
     ctx, filters, currency = measurement.ctx, measurement.filters, measurement.currency
-    if filters.group_by is not None and (ctx.wants("groups") or ctx.wants("comparison.groups")):
-        await measurement.rank(ranges.asked.timeline)
-    measured, compared = await measurement.measure(ranges.asked.timeline), None
-    if ranges.compared is not None and ctx.wants("comparison"):
-        compared = await measurement.measure(ranges.compared.timeline, "comparison.")
+    if filters.group_by is not None and wants_groups(ctx):
+        await measurement.rank([each.timeline for each in ranges if each is not None])
+    parts = [await measurement.measure(ranges.asked.timeline)]
+    if ranges.compared is not None and compares(ctx, filters):
+        parts.append(await measurement.measure(ranges.compared.timeline, "comparison."))
     groups: list[list[MetricGroup]] = [[], []]
     if filters.group_by is not None:
-        parts, by_currency = (measured, compared), filters.group_by is Grouping.CURRENCY
-        keys = [key for part in parts if part is not None for key in part.groups]
+        by_currency = filters.group_by is Grouping.CURRENCY
+        parts = with_same_currencies(parts) if by_currency else parts
+        keys = [key for part in parts for key in part.groups]
         labels = await labels_of(connection, workspace_ids, filters.group_by, keys)
-        groups = [
-            [] if part is None else groups_of(part, labels, currency, by_currency=by_currency)
-            for part in parts
-        ]
+        answers = [groups_of(part, labels, currency, by_currency=by_currency) for part in parts]
+        groups = [*answers, []]
     others: Mapping[str, Any] = {}
     if ctx.wants("other_currencies"):
         others = await in_other_currencies(measurement.source, ranges.asked.timeline.edges, currency.value)
-    return Read(currency, measured, compared, groups, others)
+    measured, *compared = parts
+    return Read(currency, measured, compared[0] if compared else None, groups, others)
 
 
 async def _home_currencies(

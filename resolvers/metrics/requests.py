@@ -12,6 +12,7 @@ from resolvers.operations.context import Context
 from schema.errors import InsufficientScope, Invalid, problem
 from schema.metrics.query import MetricsQuery
 from storage.metrics.definitions import BY_SLUG, METRICS, Metric
+from storage.metrics.grouping.groups import Grouping
 from storage.metrics.periods import MOST_PERIODS, Timeline, TooManyPeriods, make_timeline
 
 PERIODS_PER_CALL = 2_000
@@ -97,10 +98,27 @@ def choose(ctx: Context, filters: MetricsQuery, below: str = "") -> Choice:
     """What the answer contains of a range; `below` is its path, like `comparison.`."""
     metrics = asked_metrics(filters)
     chosen = _selected(ctx, metrics, below)
-    has_groups = filters.group_by is not None and ctx.wants(f"{below}groups")
-    grouped = _selected(ctx, metrics, f"{below}groups.") if has_groups else []
+    grouped: Sequence[Metric]
+    if filters.group_by is Grouping.CURRENCY:
+        # Which currencies there are follows from all metrics of both ranges, whatever is selected of them.
+        has_groups = wants_groups(ctx)
+        grouped = metrics if has_groups else []
+    else:
+        has_groups = filters.group_by is not None and ctx.wants(f"{below}groups")
+        grouped = _selected(ctx, metrics, f"{below}groups.") if has_groups else []
     needed = [metric for metric in metrics if metric in chosen or metric in grouped] if grouped else chosen
     return Choice(chosen, has_groups, grouped, needed)
+
+
+def wants_groups(ctx: Context) -> bool:
+    """Whether the answer contains the groups of a range."""
+    return ctx.wants("groups") or ctx.wants("comparison.groups")
+
+
+def compares(ctx: Context, filters: MetricsQuery) -> bool:
+    """Whether the compared range is read, for itself or because its currencies are groups of the other."""
+    by_currency = filters.group_by is Grouping.CURRENCY and wants_groups(ctx)
+    return filters.compare is not None and (by_currency or ctx.wants("comparison"))
 
 
 def _selected(ctx: Context, metrics: Sequence[Metric], below: str) -> Sequence[Metric]:
@@ -130,7 +148,7 @@ def check_grouping(ctx: Context, filters: MetricsQuery) -> None:
     scope = None if filters.group_by is None else SCOPES.get(filters.group_by)
     if scope is not None and not covers(ctx.principal.scopes, scope):
         raise InsufficientScope(that_would_do(scope))
-    if not ctx.wants("groups") and not ctx.wants("comparison.groups"):
+    if not wants_groups(ctx):
         return
     periods, groups, metrics = ranges_of(filters).periods, filters.most_groups, len(asked_metrics(filters))
     if periods * groups * metrics > MOST_VALUES:

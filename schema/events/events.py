@@ -9,12 +9,13 @@ from oauth.scopes import Scope
 from schema.customers.customers import Customer
 from schema.customers.members import ExternalId
 from schema.kit.base import Output, Resource, graphql_type
-from schema.kit.fields import WorkspaceId, WorkspaceIdFilter
+from schema.kit.fields import IdOrNone, WorkspaceId, WorkspaceIdFilter
 from schema.kit.links import PageKey, RowKey, link, load, selects
 from schema.kit.metadata import MetadataFilter, MetadataPairs
 from schema.kit.pages import COUNTED, ListQuery, Page, check_page
 from schema.kit.ranges import RangeQuery
 from schema.kit.sorting import Sorting
+from schema.shares.shares import Share
 from schema.values.scalars import Id, Int, Moment, MomentInput
 from storage.enums import Currency, EventSource
 
@@ -28,7 +29,11 @@ EventMetadata = Annotated[
     MetadataPairs, SkipValidation(), WithJsonSchema({"type": "object", "additionalProperties": True})
 ]
 Names = Annotated[list[str] | None, Field(max_length=100, description="Only events with these names.")]
-CustomerIds = Annotated[list[Id] | None, Field(max_length=100, description="Only events of these customers.")]
+OtherNames = Annotated[list[str] | None, Field(max_length=100, description="No events with these names.")]
+CustomerIds = Annotated[
+    list[IdOrNone] | None,
+    Field(max_length=100, description="Only events of these customers; `none`: of no customer."),
+]
 ExternalCustomerId = Annotated[
     str | None,
     Field(
@@ -73,6 +78,7 @@ class Event(Resource):
     external_member_id: str | None
     child_count: Annotated[Int, Field(description="The number of events with this one as their parent.")]
     parent_id: Id | None
+    share_id: Annotated[Id | None, Field(description="The share that the event is about.")]
     external_id: Annotated[str | None, Field(description="The event's id in the caller's system.")]
     cost: Annotated[Cost | None, Field(description="The cost to the workspace, if it was reported.")]
 
@@ -85,6 +91,14 @@ class Event(Resource):
             return None
         parent: Event | None = await load(info, "event", RowKey(self.workspace_id, self.parent_id))
         return parent
+
+    @link(Scope.SHARES_READ)
+    async def share(self, info: strawberry.Info) -> Share | None:
+        """The share that the event is about."""
+        if self.share_id is None:
+            return None
+        share: Share | None = await load(info, "share", RowKey(self.workspace_id, self.share_id))
+        return share
 
     @link(Scope.EVENTS_READ)
     async def children(
@@ -111,8 +125,13 @@ class EventQuery(RangeQuery):
 
     workspace_id: WorkspaceIdFilter = None
     customer_id: CustomerIds = None
+    customer_id_not: Annotated[
+        list[IdOrNone] | None,
+        Field(max_length=100, description="No events of these customers; `none`: only of customers."),
+    ] = None
     external_customer_id: ExternalCustomerId = None
     name: Names = None
+    name_not: OtherNames = None
     source: Source = None
     parent_id: Annotated[Id | None, Field(description="Only events whose parent is this event.")] = None
     external_id: Annotated[
@@ -120,7 +139,12 @@ class EventQuery(RangeQuery):
         Field(max_length=100, description="Only events with these ids in the caller's system."),
     ] = None
     share_id: Annotated[
-        list[Id] | None, Field(max_length=100, description="Only events about these shares.")
+        list[IdOrNone] | None,
+        Field(max_length=100, description="Only events about these shares; `none`: about no share."),
+    ] = None
+    share_id_not: Annotated[
+        list[IdOrNone] | None,
+        Field(max_length=100, description="No events about these shares; `none`: only about a share."),
     ] = None
     currency: Annotated[
         list[Currency] | None,

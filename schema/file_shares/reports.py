@@ -7,7 +7,15 @@ from pydantic import Field
 
 from oauth.scopes import Scope
 from schema.file_shares.links import OfShareAndCustomer
-from schema.file_shares.sessions import CustomerIds, FileShareSession, ReportedIdFilter, ShareIds
+from schema.file_shares.sessions import (
+    CustomerIds,
+    ExternalCustomerIdFilter,
+    FileShareSession,
+    OtherCustomerIds,
+    OtherShareIds,
+    ReportedIdFilter,
+    ShareIdsOrNone,
+)
 from schema.kit.base import Resource
 from schema.kit.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter
 from schema.kit.links import RowKey, link, load
@@ -42,8 +50,11 @@ class FileShareReportQuery(RangeQuery):
     """The arguments of the lists of downloads, payments and refunds."""
 
     workspace_id: WorkspaceIdFilter = None
-    share_id: ShareIds = None
+    share_id: ShareIdsOrNone = None
+    share_id_not: OtherShareIds = None
     customer_id: CustomerIds = None
+    customer_id_not: OtherCustomerIds = None
+    external_customer_id: ExternalCustomerIdFilter = None
     file_share_session_id: Annotated[
         list[Id] | None, Field(max_length=100, description="Only what happened in these sessions.")
     ] = None

@@ -11,7 +11,7 @@ from oauth.scopes import Scope
 from schema.customers.members import ExternalId
 from schema.file_shares.links import OfShareAndCustomer
 from schema.kit.base import Input, Resource, graphql_input, graphql_type
-from schema.kit.fields import ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
+from schema.kit.fields import IdOrNone, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.kit.links import PageKey, link, load, selects
 from schema.kit.pages import COUNTED, Page, check_page
 from schema.kit.ranges import RangeQuery
@@ -48,7 +48,30 @@ ExternalCustomerIdInput = Annotated[
 ShareIds = Annotated[
     list[Id] | None, Field(max_length=100, description="Only what happened with these shares.")
 ]
-CustomerIds = Annotated[list[Id] | None, Field(max_length=100, description="Only what these customers did.")]
+ShareIdsOrNone = Annotated[
+    list[IdOrNone] | None,
+    Field(max_length=100, description="Only what happened with these shares; `none`: without a share."),
+]
+OtherShareIds = Annotated[
+    list[IdOrNone] | None,
+    Field(max_length=100, description="Nothing that happened with these shares; `none`: only with a share."),
+]
+CustomerIds = Annotated[
+    list[IdOrNone] | None,
+    Field(max_length=100, description="Only what these customers did; `none`: what no customer did."),
+]
+OtherCustomerIds = Annotated[
+    list[IdOrNone] | None,
+    Field(max_length=100, description="Nothing that these customers did; `none`: only what customers did."),
+]
+ExternalCustomerIdFilter = Annotated[
+    str | None,
+    Field(
+        max_length=256,
+        description="Only what the customer or person with this id in the caller's system did, as metrics "
+        "count it: also before the customer had the id.",
+    ),
+]
 ReportedIdFilter = Annotated[
     list[ExternalId] | None,
     Field(max_length=100, description="Only those with these ids in the caller's system."),
@@ -190,8 +213,11 @@ class FileShareSessionQuery(RangeQuery):
     """The arguments of the list of file-share sessions. Its dates are those of `created_at`."""
 
     workspace_id: WorkspaceIdFilter = None
-    share_id: ShareIds = None
+    share_id: ShareIdsOrNone = None
+    share_id_not: OtherShareIds = None
     customer_id: CustomerIds = None
+    customer_id_not: OtherCustomerIds = None
+    external_customer_id: ExternalCustomerIdFilter = None
     external_id: ReportedIdFilter = None
     metric: Annotated[
         FileShareSessionMetric | None,

@@ -1,7 +1,7 @@
 """The bases of the types and inputs of both surfaces."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticOmit
 from strawberry.types.arguments import InputContext
 
+from schema.errors import Invalid, problem
 from schema.kit.deprecation import reason_of
 from schema.kit.read_back import Repeated, without_repeated
 from schema.values.scalars import Id, check_text
@@ -188,8 +189,24 @@ class Filters(Input):
 
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The data to validate for arguments of GraphQL, where null is the same as left out."""
+        """The data to validate for arguments of GraphQL, where null is the same as left out.
+
+        Raises `Invalid` for null in an argument that selects rows: a filter without a value would give all.
+        """
+        message = "Input should not be null: leave the filter out to get everything"
+        problems = [
+            problem(("filters", name), message, "null_filter")
+            for name, value in arguments.items()
+            if value is None and name in cls.selecting()
+        ]
+        if problems:
+            raise Invalid(problems)
         return {name: value for name, value in arguments.items() if value is not None}
+
+    @classmethod
+    def selecting(cls) -> Collection[str]:
+        """The arguments that select rows."""
+        return ()
 
 
 def graphql_type(cls: type[Model]) -> type[Model]:

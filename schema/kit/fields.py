@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from schema.values.scalars import Id, Moment
 
@@ -18,6 +18,26 @@ WorkspaceIdInput = Annotated[
 ]
 WorkspaceIdFilter = Annotated[
     list[Id] | None, Field(description="Only resources of these workspaces.", max_length=100)
+]
+
+# In a filter by ids, `none`: what has none. No resource has this id.
+NO_ID = UUID(int=0)
+
+
+def _none_as_id(value: Any) -> Any:
+    return str(NO_ID) if value == "none" else value
+
+
+IdOrNone = Annotated[
+    Id,
+    BeforeValidator(_none_as_id),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": "^(none|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$",
+            "description": "An id, or `none` for what has none.",
+        }
+    ),
 ]
 
 

@@ -1,6 +1,6 @@
 """Lists: the arguments that select a page, and the page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, cached_property
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -57,6 +57,10 @@ class ListQuery(Filters):
     def filter_names(cls) -> dict[str, None]:
         """The arguments that are filters, in the order of their declaration, as the keys of a dictionary."""
         return {name: None for name in cls.model_fields if name not in _NOT_FILTERS}
+
+    @classmethod
+    def selecting(cls) -> Collection[str]:
+        return cls.filter_names()
 
     def sort_keys(self) -> list[str]:
         """The requested sort keys in order, `-` for descending; empty for the list's default order."""

@@ -213,9 +213,9 @@ class MetricGroup(MeasuredRange):
 _groups: Any = Annotated[
     list[MetricGroup],
     Field(
-        description="The groups asked for by `group_by`, by the total of `top_by`, largest first, without "
-        "those where it is 0; then the rest, unless it is empty. Of currencies: by code, then what is not "
-        "money. Empty without `group_by`."
+        description="The groups asked for by `group_by`, largest first, without those in which every metric "
+        "asked is 0 in both ranges; then the rest, if there are more than `top`. Of currencies: by code, "
+        "then what is not money. Empty without `group_by`."
     ),
 ]
 
@@ -229,7 +229,7 @@ class MetricsComparison(MeasuredRange):
     groups: Annotated[
         list[MetricGroup],
         Field(
-            description="The groups of the range asked for, in the same order, and the rest if it was there."
+            description="The groups of the range asked for, in the same order, with the rest if it is there."
         ),
     ]
 

@@ -1,5 +1,6 @@
 """The arguments of metrics: a range of dates, an interval and filters."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import strawberry
@@ -91,7 +92,10 @@ class MetricsQuery(Filters):
     ] = 10
     top_by: Annotated[
         MetricSlug | None,
-        Field(description="The metric whose totals rank the groups; the default is the first of `metrics`."),
+        Field(
+            description="The metric whose totals in the range rank the groups; the default is the first of "
+            "`metrics`, with `compare` by the larger total of both ranges."
+        ),
     ] = None
 
     @classmethod
@@ -101,6 +105,10 @@ class MetricsQuery(Filters):
         if "currency" in arguments and arguments["currency"] is None:
             data.setdefault("group_by", Grouping.CURRENCY)
         return data
+
+    @classmethod
+    def selecting(cls) -> Collection[str]:
+        return ("workspace_id", "share_id", "customer_id")
 
     @property
     def most_groups(self) -> int:

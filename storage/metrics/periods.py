@@ -23,10 +23,15 @@ class Interval(StrEnum):
     """The length of a period."""
 
     YEAR = "year"
+    QUARTER = "quarter"
     MONTH = "month"
     WEEK = "week"
     DAY = "day"
     HOUR = "hour"
+
+
+# The months of a period that is made of them; January begins one.
+_MONTHS = {Interval.MONTH: 1, Interval.QUARTER: 3, Interval.YEAR: 12}
 
 
 class ComparedRange(StrEnum):
@@ -114,11 +119,10 @@ def _first_days(start: date, end: date, interval: Interval) -> Sequence[int]:
     """The ordinals of the first dates of all periods that overlap the range."""
     if interval is Interval.WEEK:
         return range(start.toordinal() - start.weekday(), end.toordinal() + 1, 7)
-    if interval is Interval.MONTH:
-        months = range(start.year * 12 + start.month - 1, end.year * 12 + end.month)
+    if interval in _MONTHS:
+        step, first = _MONTHS[interval], start.year * 12 + start.month - 1
+        months = range(first - first % step, end.year * 12 + end.month, step)
         return [date(month // 12, month % 12 + 1, 1).toordinal() for month in months]
-    if interval is Interval.YEAR:
-        return [date(year, 1, 1).toordinal() for year in range(start.year, end.year + 1)]
     return range(start.toordinal(), end.toordinal() + 1)
 
 

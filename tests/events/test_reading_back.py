@@ -52,6 +52,17 @@ async def test_the_answers_of_batches_at_once_agree_on_ids(surface):
         await surface.get_event(id=id)
 
 
+async def test_an_event_leads_to_its_share(gateway, tenant, surface):
+    share = await surface.create_share(data={"name": "Report", "prices": [{"amount_type": "free"}]})
+    await ids_of(surface, {"name": "seen", "share_id": share["id"]}, {"name": "unseen"})
+    document = "{ events(source: USER, sorting: [TIMESTAMP]) { data { name shareId share { name } } } }"
+    headers = {"Authorization": f"Bearer {tenant.token}"}
+    answer = await gateway.client.post("/graphql", json={"query": document}, headers=headers)
+    by_name = {event["name"]: event for event in answer.json()["data"]["events"]["data"]}
+    assert (by_name["seen"]["shareId"], by_name["seen"]["share"]) == (share["id"], {"name": "Report"})
+    assert (by_name["unseen"]["shareId"], by_name["unseen"]["share"]) == (None, None)
+
+
 async def test_events_are_read_back_by_external_id_share_currency_and_date(surface):
     share = await surface.create_share(data={"name": "Report", "prices": [{"amount_type": "free"}]})
     ids = await ids_of(
@@ -68,6 +79,13 @@ async def test_events_are_read_back_by_external_id_share_currency_and_date(surfa
 
     assert await listed(external_id=["e-1", "e-3", "e-9"]) == [ids[0], ids[2]]
     assert await listed(share_id=[share["id"]]) == ids[:1]
+    assert await listed(share_id=["none"]) == await listed(share_id_not=[share["id"]]) == ids[1:]
+    assert await listed(share_id_not=["none"]) == ids[:1]
+    assert await listed(customer_id=["none"]) == ids
+    assert await listed(customer_id_not=["none"]) == []
+    assert await listed(name_not=["a", "c"]) == ids[1:2]
+    shown = {event["id"]: event["share_id"] for event in (await surface.list_events(source="user"))["data"]}
+    assert shown == {ids[0]: share["id"], ids[1]: None, ids[2]: None}
     assert await listed(currency=["jpy", "eur"]) == ids[1:]
     berlin = {"timezone": "Europe/Berlin"}
     assert await listed(start_date="2026-02-01", **berlin) == ids[1:]

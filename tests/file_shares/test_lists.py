@@ -110,6 +110,61 @@ async def test_filters_narrow_each_list_and_its_total(surface, share, customer, 
     assert (await surface.list_file_share_sessions(currency=["eur"]))["meta"]["total"] == 1
 
 
+@pytest.mark.both_databases
+async def test_what_has_no_share_or_customer_is_opened_and_left_out(surface, share, customer, sold):
+    async def many(noun, **filters):
+        page = await listed(surface, noun, **filters)
+        assert page["meta"]["total"] == len(page["data"])
+        return len(page["data"])
+
+    for noun, own in (("sessions", 1), ("downloads", 2), ("payments", 1), ("refunds", 1)):
+        for name, id in (("share_id", share["id"]), ("customer_id", customer["id"])):
+            assert await many(noun, **{name: ["none"]}) == 1
+            assert await many(noun, **{name: ["none", id]}) == own + 1
+            assert await many(noun, **{name: ["none", UNKNOWN_ID]}) == 1
+            assert await many(noun, **{f"{name}_not": [id]}) == 1
+            assert await many(noun, **{f"{name}_not": ["none"]}) == own
+            assert await many(noun, **{f"{name}_not": ["none", id]}) == 0
+            assert await many(noun, **{f"{name}_not": [UNKNOWN_ID]}) == own + 1
+
+
+@pytest.mark.both_databases
+async def test_the_lists_by_external_id_have_what_metrics_count_of_its_customer(surface, share):
+    """Also what was reported before the customer had the id, whether it was measured before or not."""
+    details = {"downloads": [at(2)], "payments": [PAID | {"refunds": [{"amount": 400, "at": at(20)}]}]}
+    customer = await surface.create_customer(data={"email": "late@example.com"})
+    for number, who in enumerate(
+        [{"customer_id": customer["id"]}, {"external_customer_id": "late"}, {"external_customer_id": "other"}]
+    ):
+        await ids_of(surface, PRICED | {"external_id": f"s-{number}"} | who | details)
+    await surface.update_customer(id=customer["id"], data={"external_id": "late"})
+    await ids_of(surface, PRICED | {"external_id": "s-3", "external_customer_id": "late"} | details)
+    adopter = await surface.create_customer(data={"email": "new@example.com", "external_id": "other"})
+    asked = {"start_date": "2026-01-31", "end_date": "2026-01-31", "interval": "day", "currency": "eur"}
+    for id, external_id, many in ((customer["id"], "late", 3), (adopter["id"], "other", 1)):
+        counted = (await surface.get_metrics(**asked, customer_id=[id]))["totals"]
+        found = {
+            noun: await listed(surface, noun, external_customer_id=external_id)
+            for noun in ("sessions", *NOUNS)
+        }
+        for page in found.values():
+            assert page["meta"]["total"] == len(page["data"]) == many
+        assert counted["file_share_sessions"] == counted["file_share_downloads"] == many
+        paid, refunded = (sum(item["amount"] for item in found[noun]["data"]) for noun in NOUNS[1:])
+        assert counted["file_share_revenue"] == paid - refunded == many * 1100
+    assert (await listed(surface, "sessions", external_customer_id="unknown"))["data"] == []
+
+
+async def test_the_lists_by_external_id_show_nothing_of_another_workspace(surface, other_tenant, share):
+    await ids_of(
+        surface, FREE | {"external_id": "s-1", "external_customer_id": "shared", "downloads": [at(2)]}
+    )
+    other = surface.with_token(other_tenant.token)
+    for noun in ("sessions", "downloads"):
+        assert (await listed(surface, noun, external_customer_id="shared"))["meta"]["total"] == 1
+        assert (await listed(other, noun, external_customer_id="shared"))["meta"]["total"] == 0
+
+
 async def test_pages_of_a_list_cover_it_once(surface, sold):
     whole = [item["id"] for item in (await listed(surface, "downloads"))["data"]]
     first = await listed(surface, "downloads", limit=2)

@@ -38,7 +38,8 @@ def first_day(day: date, interval: str) -> date:
     """The first date of the interval that contains the date."""
     if interval == "week":
         return day - timedelta(days=day.weekday())
-    return day.replace(day=1, month=1) if interval == "year" else day.replace(day=1)
+    months = {"year": 12, "quarter": 3}.get(interval, 1)
+    return day.replace(day=1, month=day.month - (day.month - 1) % months)
 
 
 def hour_starts(zone: str, begins: datetime, ends: datetime) -> Iterator[datetime]:
@@ -183,6 +184,26 @@ def values(view: View, begins: datetime, ends: datetime, range_begins: datetime)
         "cumulative_file_share_platform_fees": view.money(range_begins, ends, view.currency)[1],
         "cashflow": float(revenue - costs),
     }
+
+
+def parts(view: View, slug: str, begins: datetime, ends: datetime) -> list[Any]:
+    """What is added up with different signs to the metric's total over a range."""
+    sessions = view.sessions()
+    paid = [each for session in sessions for each in session.payments if each.currency == view.currency]
+    payments = [each for each in paid if begins <= each.at < ends]
+    refunds = [each for payment in paid for each in payment.refunds if begins <= each.at < ends]
+    revenue = [sum(each.amount for each in payments), sum(each.amount for each in refunds)]
+    fees = [sum(each.fee for each in payments), sum(each.fee for each in refunds)]
+    opened = [session for session in sessions if session.downloads]
+    first = sum(begins <= min(session.downloads) < ends for session in opened)
+    ended = sum(begins <= session.end[1] < ends for session in opened if session.end)
+    return {
+        "file_share_revenue": revenue,
+        "cashflow": [*revenue, view.costs(begins, ends, view.currency)],
+        "file_share_platform_fees": fees,
+        "cumulative_file_share_platform_fees": fees,
+        "file_share_active_sessions": [first, ended],
+    }.get(slug, [])
 
 
 def is_active(session: Session, at: datetime) -> bool:

@@ -51,7 +51,7 @@ KEPT = (
     MetricSharePackRow,
 )
 # How far from the middle of its range a history reaches, in days.
-REACH = {"hour": 5, "day": 15, "week": 60, "month": 200, "year": 900}
+REACH = {"hour": 5, "day": 15, "week": 60, "month": 200, "quarter": 400, "year": 900}
 
 
 @dataclass(frozen=True)

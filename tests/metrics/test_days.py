@@ -33,7 +33,9 @@ def hours_of(days):
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "Europe/Berlin"])
-@pytest.mark.parametrize("interval", [Interval.DAY, Interval.WEEK, Interval.MONTH, Interval.YEAR])
+@pytest.mark.parametrize(
+    "interval", [Interval.DAY, Interval.WEEK, Interval.MONTH, Interval.QUARTER, Interval.YEAR]
+)
 def test_every_hour_counts_once_in_its_period(zone, interval):
     edges = make_timeline(FIRST, LAST, interval, zone).edges
     days = make_days(tuple(edges), SHARE_GRAINS)

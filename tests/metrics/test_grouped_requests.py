@@ -170,4 +170,87 @@ async def test_the_export_has_a_column_for_the_range_and_the_group(gateway, sold
         ("asked", "Other", "350"),
         ("compared", "", "0"),
         ("compared", "Share 0", "0"),
+        ("compared", "Other", "0"),
     ]
+
+
+@pytest_asyncio.fixture
+async def fallen(gateway, tenant):
+    """What sold in December and in January, in dollars, and a free share with three sessions in January."""
+    home = UUID(tenant.id)
+    december = datetime(2025, 12, 10, 9, 30, tzinfo=UTC)
+    async with gateway.database.write() as connection:
+        names = ["Fallen", "Steady", "Free", "Refunded"]
+        shares = await insert_rows(
+            connection, ShareRow, [{"workspace_id": home, "name": name} for name in names]
+        )
+        ids = {share.name: share.id for share in shares}
+        payments = [
+            ("Fallen", FactKind.PAYMENT, december, 900),
+            ("Steady", FactKind.PAYMENT, december, 100),
+            ("Steady", FactKind.PAYMENT, MORNING, 200),
+            ("Refunded", FactKind.PAYMENT, MORNING, 50),
+            ("Refunded", FactKind.REFUND, MORNING, -50),
+        ]
+        facts = [
+            Fact(home, kind, at, share_id=ids[name], currency="usd", amount=amount)
+            for name, kind, at, amount in payments
+        ]
+        facts += [Fact(home, FactKind.FREE_SESSION, MORNING, share_id=ids["Free"]) for _ in range(3)]
+        await record_facts(connection, facts)
+    return tenant
+
+
+SOLD = {"metrics": ["file_share_revenue", "file_share_sessions"], "group_by": "share"}
+
+
+async def test_a_group_is_left_out_only_if_every_metric_asked_is_0(surface, fallen):
+    answer = await surface.get_metrics(**JANUARY, **SOLD)
+    totals = [
+        (group["label"], *(group["totals"][slug] for slug in SOLD["metrics"])) for group in answer["groups"]
+    ]
+    assert totals == [("Steady", 200, 0), ("Free", 0, 3), ("Refunded", 0, 0)]
+    revenue = await surface.get_metrics(**JANUARY, metrics=["file_share_revenue"], group_by="share")
+    assert amounts(revenue) == [("Steady", 200, False), ("Refunded", 0, False)]
+
+
+async def test_a_group_that_sold_in_the_compared_range_only_is_shown_with_its_fall(surface, fallen):
+    answer = await surface.get_metrics(**JANUARY, **SOLD, compare="previous")
+    assert amounts(answer) == [
+        ("Fallen", 0, False),
+        ("Steady", 200, False),
+        ("Free", 0, False),
+        ("Refunded", 0, False),
+    ]
+    assert amounts(answer["comparison"])[:2] == [("Fallen", 900, False), ("Steady", 100, False)]
+    by_this_range = await surface.get_metrics(
+        **JANUARY, **SOLD, compare="previous", top_by="file_share_revenue", top=1
+    )
+    assert amounts(by_this_range) == [("Steady", 200, False), ("Other", 0, True)]
+    assert amounts(by_this_range["comparison"]) == [("Steady", 100, False), ("Other", 900, True)]
+
+
+@pytest.mark.parametrize("top", range(1, 6))
+async def test_the_top_groups_are_as_many_as_there_are(surface, fallen, top):
+    groups = (await surface.get_metrics(**JANUARY, **SOLD, compare="previous", top=top))["groups"]
+    assert len([group for group in groups if not group["is_rest"]]) == min(top, 4)
+    assert groups[-1]["is_rest"] is (top < 4)
+
+
+async def test_a_currency_of_one_range_is_a_group_of_both(gateway, surface, fallen):
+    async with gateway.database.write() as connection:
+        euros = {"currency": "eur", "amount": 70}
+        await record_facts(connection, [Fact(UUID(fallen.id), FactKind.PAYMENT, MORNING, **euros)])
+    asked = {**JANUARY, "metrics": ["file_share_revenue"], "group_by": "currency", "compare": "previous"}
+    answer = await surface.get_metrics(**asked)
+    assert amounts(answer) == [("EUR", 70, False), ("USD", 200, False)]
+    assert amounts(answer["comparison"]) == [("EUR", 0, False), ("USD", 1000, False)]
+
+
+async def test_the_groups_are_the_same_whatever_fields_of_them_are_selected(gateway, fallen):
+    for by in ("SHARE", "CURRENCY"):
+        asked = f"metrics: [FILE_SHARE_REVENUE, FILE_SHARE_SESSIONS], groupBy: {by}, compare: PREVIOUS"
+        both = await ask_graphql(gateway, fallen, "groups { key } comparison { groups { key } }", asked)
+        only = await ask_graphql(gateway, fallen, "groups { key }", asked)
+        assert only["data"]["metrics"]["groups"] == both["data"]["metrics"]["groups"]
+        assert both["data"]["metrics"]["groups"] == both["data"]["metrics"]["comparison"]["groups"]

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from random import Random
 
 import pytest
@@ -43,14 +44,31 @@ def key_function(kind, view, home, filters):
     }[kind]
 
 
-def chosen_keys(view, key_of, asked, slug, top):
-    """The groups with the largest totals of a metric; those of 0 are left out."""
-    totals = {}
+def ranked_keys(view, key_of, asked, compared, filters):
+    """All groups in which something is measured, by what ranks them."""
+    slugs, by = filters["metrics"], filters.get("top_by")
+    ranges_asked = [each for each in (asked, compared) if each is not None and periods_in(each)]
+    ranking = ranges_asked if by is None else ranges_asked[:1]
+    places = {}
     for key in {key_of(record) for record in [*view.history.sessions, *view.history.events]}:
         own = replace(view, only=lambda record, key=key: key_of(record) == key)
-        totals[key] = measured(own, asked, [slug])["totals"][slug]
-    ranked = [key for key, total in totals.items() if total]
-    return sorted(ranked, key=lambda key: (-totals[key], key is None, str(key)))[:top]
+        totals = [measured(own, each, list(BY_SLUG))["totals"] for each in ranking]
+        values = [max(total[slug] for total in totals) for slug in (by or slugs[0], *slugs)] if totals else []
+        if any(has_values(own, each, {by or slugs[0], *slugs}) for each in ranges_asked):
+            first = values[0]
+            following = [-value for value in values[1:] if not first]
+            until = next((place + 1 for place, value in enumerate(following) if value), len(following))
+            places[key] = (-first, following[:until], key is None, str(key))
+    return sorted(places, key=places.get)
+
+
+def has_values(view, asked, slugs):
+    """Whether a metric is not 0, or is only because what it adds up cancels out."""
+    zone, start, end, _ = asked
+    begins = reference.first_instant(zone, start)
+    ends = reference.first_instant(zone, end + timedelta(days=1))
+    totals = measured(view, asked, list(slugs))["totals"]
+    return any(totals.values()) or any(any(reference.parts(view, slug, begins, ends)) for slug in slugs)
 
 
 def group(home, kind, key, view, asked, slugs):
@@ -73,8 +91,8 @@ def is_empty(answer, slugs):
     return not any(part[slug] for part in parts for slug in slugs)
 
 
-def groups_of(home, kind, view, asked, slugs, key_of, keys):
-    """The groups with these keys, and the rest unless it is empty."""
+def groups_of(home, kind, view, asked, slugs, key_of, keys, *, has_rest):
+    """The groups with these keys, and the rest if there are others."""
     answers = [
         group(
             home, kind, key, replace(view, only=lambda record, key=key: key_of(record) == key), asked, slugs
@@ -82,22 +100,28 @@ def groups_of(home, kind, view, asked, slugs, key_of, keys):
         for key in keys
     ]
     rest = replace(view, only=lambda record: key_of(record) not in keys)
-    others = group(home, kind, ..., rest, asked, slugs)
-    return answers if is_empty(others, slugs) else [*answers, others]
+    return [*answers, group(home, kind, ..., rest, asked, slugs)] if has_rest else answers
 
 
-def currencies_of(home, view, asked, slugs):
-    """Every currency, with 0 for what is not money, which is in the last group."""
-    answers = []
+def currencies_of(home, view, ranges_asked, slugs):
+    """The currencies of each range, with 0 for what is not money, which is in the last group.
+
+    All ranges have the same ones.
+    """
+    by_range = [[] for _ in ranges_asked]
     for code in [*sorted(CURRENCIES), None]:
         own = view if code is None else replace(view, currency=code)
-        answer = group(home, "currency", code, own, asked, slugs)
-        for slug in slugs:
-            if (BY_SLUG[slug].unit is Unit.MONEY) == (code is None):
-                for part in (*answer["periods"], answer["totals"]):
-                    part[slug] = 0 if BY_SLUG[slug].is_whole else 0.0
-        answers.append(answer)
-    return [answer for answer in answers if not is_empty(answer, slugs)]
+        answers = [group(home, "currency", code, own, asked, slugs) for asked in ranges_asked]
+        for answer in answers:
+            for slug in slugs:
+                if (BY_SLUG[slug].unit is Unit.MONEY) == (code is None):
+                    for part in (*answer["periods"], answer["totals"]):
+                        part[slug] = 0 if BY_SLUG[slug].is_whole else 0.0
+        timed = [answer for answer in answers if answer["periods"]]
+        if not all(is_empty(answer, slugs) for answer in timed):
+            for place, answer in enumerate(answers):
+                by_range[place] += [answer] if answer["periods"] else []
+    return by_range
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -135,17 +159,23 @@ async def test_every_group_is_what_a_plain_count_says(gateway, home, kind, asked
 def expected_groups(home, kind, view, asked, filters):
     """The groups of the range, and those of the compared one."""
     zone, start, end, interval = asked
-    slugs, ranges_asked = filters["metrics"], [asked]
+    slugs, ranges_asked, compared = filters["metrics"], [asked], None
     if "compare" in filters:
-        ranges_asked.append((zone, *compared_dates(start, end, filters["compare"]), interval))
+        compared = (zone, *compared_dates(start, end, filters["compare"]), interval)
+        ranges_asked.append(compared)
     if kind == "currency":
-        return [currencies_of(home, view, each, slugs) if periods_in(each) else [] for each in ranges_asked]
+        return currencies_of(home, view, ranges_asked, slugs)
     key_of = key_function(kind, view, home, filters)
-    keys = chosen_keys(view, key_of, asked, filters.get("top_by", slugs[0]), filters["top"])
-    if not periods_in(asked):
-        return [[] for _ in ranges_asked]
+    ranked = ranked_keys(view, key_of, asked, compared, filters)
+    keys, others = ranked[: filters["top"]], ranked[filters["top"] :]
+    has_rest = any(
+        has_values(replace(view, only=lambda record, key=key: key_of(record) == key), each, slugs)
+        for key in others
+        for each in ranges_asked
+        if periods_in(each)
+    )
     return [
-        groups_of(home, kind, view, each, slugs, key_of, keys) if periods_in(each) else []
+        groups_of(home, kind, view, each, slugs, key_of, keys, has_rest=has_rest) if periods_in(each) else []
         for each in ranges_asked
     ]
 

@@ -35,7 +35,7 @@ CHANGES = [
     ("Asia/Kolkata", date(2025, 1, 1)),
     ("UTC", date(2025, 1, 1)),
 ]
-LENGTHS = {"hour": 4, "day": 20, "week": 70, "month": 200, "year": 900}
+LENGTHS = {"hour": 4, "day": 20, "week": 70, "month": 200, "quarter": 400, "year": 900}
 
 
 @st.composite
@@ -95,6 +95,13 @@ def test_periods_tile_the_range_without_gap_or_overlap(zone, start, days, interv
         ("Asia/Kathmandu", "1986-01-01", "1986-01-01", "day", ["1986-01-01T00:15:00.000000+05:45"]),
         ("America/New_York", "2025-11-05", "2025-11-06", "week", ["2025-11-03T00:00:00.000000-05:00"]),
         ("Europe/London", "2025-01-31", "2025-01-31", "month", ["2025-01-01T00:00:00.000000+00:00"]),
+        (
+            "UTC",
+            "2025-06-30",
+            "2025-07-01",
+            "quarter",
+            ["2025-04-01T00:00:00.000000+00:00", "2025-07-01T00:00:00.000000+00:00"],
+        ),
         ("UTC", "1973-06-01", "1973-06-01", "year", ["1973-01-01T00:00:00.000000+00:00"]),
     ],
 )

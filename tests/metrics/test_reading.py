@@ -233,7 +233,7 @@ async def test_the_limits_are_those_that_hold(surface):
         "min_date": "1973-01-01",
         "max_date": "2200-12-31",
         "max_periods": 10_000,
-        "intervals": ["year", "month", "week", "day", "hour"],
+        "intervals": ["year", "quarter", "month", "week", "day", "hour"],
     }
 
 

@@ -29,6 +29,30 @@ async def extensions(answer: Any) -> Any:
     return error["extensions"]
 
 
+DAY = 'startDate: "2026-01-31", endDate: "2026-01-31", interval: DAY'
+NULL_FILTERS = [
+    ("fileShareSessions(shareId: null) { data { id } }", "shareId"),
+    ("fileSharePayments(customerId: null) { data { id } }", "customerId"),
+    ("events(shareIdNot: null) { data { id } }", "shareIdNot"),
+    ("customers(query: null) { data { id } }", "query"),
+    (f"metrics({DAY}, shareId: null) {{ totals {{ costs }} }}", "shareId"),
+]
+
+
+@pytest.mark.parametrize(("field", "name"), NULL_FILTERS)
+async def test_a_filter_of_null_is_refused_and_does_not_give_everything(post, field, name):
+    answer = await post(f"{{ {field} }}")
+    (problem,) = (await extensions(answer))["detail"]
+    assert (problem["loc"], problem["type"]) == ([name], "null_filter")
+
+
+async def test_a_filter_of_null_is_refused_in_a_variable_and_left_out_it_gives_everything(post):
+    document = "query ($ids: [ID!], $page: Int) { shares(id: $ids, page: $page) { meta { total } } }"
+    assert (await extensions(await post(document, {"ids": None})))["detail"][0]["loc"] == ["id"]
+    for variables in ({}, {"page": None}):
+        assert (await post(document, variables)).json() == {"data": {"shares": {"meta": {"total": 0}}}}
+
+
 async def test_an_invalid_credential_is_refused_by_http_too(post):
     answer = await post("{ __typename }", token="dg_wat_unknown")
     assert answer.status_code == 401

@@ -5,17 +5,20 @@ from datetime import datetime
 
 from storage.metrics.periods import Interval
 
+# `%q` is the quarter of the year, which strftime does not know.
 _FULL = {
     Interval.HOUR: "%a %-d %b %Y, %H:%M",
     Interval.DAY: "%a %-d %b %Y",
     Interval.WEEK: "Week of %-d %b %Y",
     Interval.MONTH: "%B %Y",
+    Interval.QUARTER: "Q%q %Y",
     Interval.YEAR: "%Y",
 }
 _SHORT = {
     Interval.DAY: "%-d %b",
     Interval.WEEK: "%-d %b",
     Interval.MONTH: "%b %Y",
+    Interval.QUARTER: "Q%q %Y",
     Interval.YEAR: "%Y",
 }
 _HOURS_OF_A_DAY = 25
@@ -23,7 +26,7 @@ _HOURS_OF_A_DAY = 25
 
 def full_labels(moments: Sequence[datetime], interval: Interval) -> list[str]:
     form = _FULL[interval]
-    return [moment.strftime(form) for moment in moments]
+    return [_written(moment, form) for moment in moments]
 
 
 def short_labels(moments: Sequence[datetime], interval: Interval) -> list[str]:
@@ -32,4 +35,8 @@ def short_labels(moments: Sequence[datetime], interval: Interval) -> list[str]:
         form = "%H:%M" if len(moments) <= _HOURS_OF_A_DAY else "%-d %b"
     else:
         form = _SHORT[interval]
-    return [moment.strftime(form) for moment in moments]
+    return [_written(moment, form) for moment in moments]
+
+
+def _written(moment: datetime, form: str) -> str:
+    return moment.strftime(form.replace("%q", str((moment.month + 2) // 3)))

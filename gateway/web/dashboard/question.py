@@ -190,7 +190,9 @@ def _periods(question: Question) -> int:
 
 
 def _length(question: Question) -> int:
-    return {Interval.DAY: 1, Interval.WEEK: 7, Interval.MONTH: 28}.get(question.used_interval, 365)
+    return {Interval.DAY: 1, Interval.WEEK: 7, Interval.MONTH: 28, Interval.QUARTER: 90}.get(
+        question.used_interval, 365
+    )
 
 
 def moments_of(timestamps: list[str]) -> list[datetime]:

@@ -109,7 +109,8 @@ SESSIONS = Records(
             "Record payment",
             "Payment recorded.",
             heading="Record payment",
-            about="For a payment that your system did not report. Whether the customer gets a confirmation follows the settings of the workspace.",
+            about="For a payment that your system did not report. "
+            "Whether the customer gets a confirmation follows the settings of the workspace.",
             words={
                 "currency": Words(hint=""),
                 "platform_fee": Words(hint="The part of the amount that the platform keeps."),

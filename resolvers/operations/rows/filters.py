@@ -5,11 +5,12 @@ A filter's condition depends only on the `form` of what was sent, so each form's
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Select, and_, bindparam, true
+from sqlalchemy import BindParameter, Column, ColumnElement, Select, and_, bindparam, not_, or_, true
 
 from oauth.principals import Principal
+from schema.kit.fields import NO_ID
 from storage.dialects.matching import AnyOf, ListOf
 from storage.dialects.metadata_text import MetadataText
 from storage.totals.periods import Span
@@ -75,6 +76,66 @@ def any_of(column: Column[Any], prepare: Callable[[Any], Any] = lambda value: va
         lambda sent: not isinstance(sent, list) or len(sent) == 1,
         column=column,
     )
+
+
+def any_or_none(column: Column[Any]) -> Filter:
+    """One of the values sent; `NO_ID` among them stands for rows without one. Otherwise as `any_of`."""
+    plain = any_of(column)
+
+    def condition(form: Hashable) -> Condition:
+        if not isinstance(form, _WithNone):
+            return plain.condition(form)
+        if not form.has_others:
+            return lambda: column.is_(None)
+        return lambda place: or_(column.is_(None), AnyOf(column, place))
+
+    def types(form: Hashable) -> Sequence[Any]:
+        return _types_beside_none(column, form) if isinstance(form, _WithNone) else plain.types(form)
+
+    return replace(
+        plain,
+        condition=condition,
+        values=lambda sent: _values_beside_none(sent) if NO_ID in sent else plain.values(sent),
+        types=types,
+        form=lambda sent: _form_beside_none(sent) if NO_ID in sent else plain.form(sent),
+    )
+
+
+def none_of(column: Column[Any]) -> Filter:
+    """None of the values sent: rows without one too, unless `NO_ID` is among the values."""
+
+    def condition(form: Hashable) -> Condition:
+        if isinstance(form, _WithNone) and not form.has_others:
+            return lambda: column.is_not(None)
+        if isinstance(form, _WithNone):
+            return lambda place: and_(column.is_not(None), not_(AnyOf(column, place)))
+        return lambda place: or_(column.is_(None), not_(AnyOf(column, place)))
+
+    return Filter(
+        condition,
+        _values_beside_none,
+        lambda form: _types_beside_none(column, form),
+        lambda sent: _form_beside_none(sent) if NO_ID in sent else None,
+    )
+
+
+class _WithNone(NamedTuple):
+    """The form of values with `NO_ID` among them."""
+
+    has_others: bool
+
+
+def _form_beside_none(sent: Sequence[Any]) -> _WithNone:
+    return _WithNone(any(value != NO_ID for value in sent))
+
+
+def _values_beside_none(sent: Sequence[Any]) -> list[Any]:
+    others = [_plain(value) for value in sent if value != NO_ID]
+    return [] if NO_ID in sent and not others else [others]
+
+
+def _types_beside_none(column: Column[Any], form: Hashable) -> list[Any]:
+    return [] if isinstance(form, _WithNone) and not form.has_others else [ListOf(column.type)]
 
 
 def at_or_after(column: Column[Any]) -> Filter:

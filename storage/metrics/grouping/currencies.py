@@ -14,7 +14,7 @@ from storage.metrics.reading.reader import GroupedBy, Question, Source
 async def columns_by_currency(
     source: Source, metrics: Sequence[Metric], edges: Sequence[int], total: Reading
 ) -> dict[AnyKey, Columns]:
-    """The metrics of each currency that has any, by code, then those that are not money.
+    """The metrics of each currency that has facts, by code, then those that are not money.
 
     In the columns of a currency all other metrics are 0, and money is 0 in the last.
     """
@@ -25,7 +25,7 @@ async def columns_by_currency(
         for code in sorted(found)
     }
     columns[None] = _only(metrics, columns_of(metrics, total), money=False)
-    return {code: each for code, each in columns.items() if has_values(each)}
+    return columns
 
 
 def question_by_currency(metrics: Sequence[Metric], edges: Sequence[int]) -> Question:
@@ -37,6 +37,14 @@ def question_by_currency(metrics: Sequence[Metric], edges: Sequence[int]) -> Que
 def has_values(columns: Columns) -> bool:
     """Whether any value is not 0."""
     return any(columns.totals.values()) or any(map(any, columns.periods.values()))
+
+
+def zeros_like(columns: Columns) -> Columns:
+    """The same metrics and periods, with 0 for every value."""
+    return Columns(
+        {slug: [type(value)() for value in values] for slug, values in columns.periods.items()},
+        {slug: type(value)() for slug, value in columns.totals.items()},
+    )
 
 
 def _only(metrics: Sequence[Metric], columns: Columns, *, money: bool = True) -> Columns:

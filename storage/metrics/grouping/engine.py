@@ -1,4 +1,4 @@
-"""Compute metrics by group: the groups with the largest values, and the rest as one group.
+"""Compute metrics by group: what each has, and the rest as one group.
 
 What a group has no statement for is the difference between all facts and the other groups, which is exact.
 """
@@ -10,7 +10,7 @@ from operator import sub
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.definitions import Metric
 from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
-from storage.metrics.reading.engine import Columns, Needs, Reading, columns_of, read, total_of
+from storage.metrics.reading.engine import Columns, Needs, Reading, columns_of, read
 from storage.metrics.reading.reader import Question, Source, Sums
 
 
@@ -22,19 +22,21 @@ class GroupedReader:
     groups: Groups
     currency: str
 
-    async def largest(self, metric: Metric, top: int, edges: Sequence[int]) -> list[Key | None]:
-        """The keys of the groups with the largest values of the metric over the whole range, largest first.
-
-        Groups in which it is 0 are left out.
-        """
-        needs, pair = Needs.of([metric]), (edges[0], edges[-1])
-        readings = await self._all(needs, pair)
-        values = {key: total_of(metric, reading) for key, reading in readings.items()}
-        ranked = sorted(
-            (key for key, value in values.items() if value),
-            key=lambda key: (-values[key], key is None, str(key)),
-        )
-        return ranked[:top]
+    async def readings(self, needs: Needs, edges: Sequence[int]) -> dict[Key | None, Reading]:
+        """What each group has between the edges, the one without a key included."""
+        total = await read(self.source, needs, edges, self.currency)
+        sums: Mapping[Key, Sums] = {}
+        if needs.fact_sums:
+            sums = await self.groups.sums(Question(needs.fact_sums, edges, self.currency, needs.states))
+        persons: Mapping[AnyKey, PersonCounts] = {}
+        if total.persons is not None:
+            persons = await self.groups.persons(edges, total.persons)
+        nothing, empty = no_sums(needs, edges), no_persons(edges)
+        keys = dict.fromkeys([*sums, *(key for key in persons if isinstance(key, Key))])
+        return {
+            **{key: Reading(sums.get(key, nothing), persons.get(key, empty)) for key in keys},
+            None: Reading(difference(total.sums, sums.values()), persons.get(None, empty)),
+        }
 
     async def columns(
         self, keys: Sequence[Key | None], metrics: Sequence[Metric], edges: Sequence[int], total: Reading
@@ -64,22 +66,6 @@ class GroupedReader:
         if None in keys:
             sums[None] = difference(whole, [await self.groups.keyed(asked)])
         return {key: sums[key] for key in keys} | {REST: difference(whole, sums.values())}
-
-    async def _all(self, needs: Needs, edges: Sequence[int]) -> dict[Key | None, Reading]:
-        """What each group has in the range, the one without a key included."""
-        total = await read(self.source, needs, edges, self.currency)
-        sums: Mapping[Key, Sums] = {}
-        if needs.fact_sums:
-            sums = await self.groups.sums(Question(needs.fact_sums, edges, self.currency, needs.states))
-        persons: Mapping[AnyKey, PersonCounts] = {}
-        if total.persons is not None:
-            persons = await self.groups.persons(edges, total.persons)
-        nothing, empty = no_sums(needs, edges), no_persons(edges)
-        keys = dict.fromkeys([*sums, *(key for key in persons if isinstance(key, Key))])
-        return {
-            **{key: Reading(sums.get(key, nothing), persons.get(key, empty)) for key in keys},
-            None: Reading(difference(total.sums, sums.values()), persons.get(None, empty)),
-        }
 
 
 def difference(total: Sums, parts: Iterable[Sums]) -> Sums:
