@@ -53,6 +53,7 @@ async def test_an_event_has_every_field(surface, tenant):
         "timestamp": event["timestamp"],
         "workspace_id": tenant.id,
         "customer_id": customer["id"],
+        "share_id": None,
         "customer": expected,
         "external_customer_id": None,
         "label": "Customer Created",

@@ -65,6 +65,7 @@ async def test_an_event_keeps_all_that_was_sent(surface, tenant):
         "timestamp": "2026-01-31T09:30:00.000000Z",
         "workspace_id": tenant.id,
         "customer_id": team["id"],
+        "share_id": share["id"],
         "customer": None,
         "external_customer_id": "team-1",
         "label": "page.viewed",

@@ -15,6 +15,7 @@ from storage.metrics.grouping import share_cells, share_persons
 from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import REST, Grouping
 from storage.metrics.grouping.make import make_groups
+from storage.metrics.grouping.ranking import Ranking
 from storage.metrics.packs import packing
 from storage.metrics.packs.ledger import Packs
 from storage.metrics.packs.making import PackMaking
@@ -101,7 +102,8 @@ async def answers(connection, home, shares):
             source = make_source(connection, selection)
             reader = GroupedReader(source, make_groups(connection, selection, Grouping.SHARE), "usd")
             total = await read(source, Needs.of(METRICS), edges, "usd")
-            keys = await reader.largest(BY_SLUG[slug], top, edges)
+            ranking = Ranking([BY_SLUG[slug]], BY_SLUG[slug], top)
+            keys = (await ranking.choose(reader, [edges], by_first=False)).keys
             groups = await reader.columns(keys, METRICS, edges, total)
             found.append({key: groups[key] for key in [*keys, REST]})
     return found
