@@ -93,11 +93,18 @@ async def test_a_copy_that_follows_the_changes_is_the_original(surface, rest, se
             await history.step()
         before = now().isoformat()
         for noun in NOUNS:
-            span = {"modified_since": since, "modified_before": before, "sorting": ["modified_at"]}
+            span = {"modified_before": before, "sorting": ["modified_at"]}
+            if since is not None:
+                span |= {"modified_since": since}
             changed = await pages(surface, f"list_{noun}", **span)
             assert len({item["id"] for item in changed}) == len(changed)
             copies[noun] |= {item["id"]: item for item in changed}
-        for deletion in await pages(surface, "list_deletions", deleted_since=since, deleted_before=before):
+        span = (
+            {"deleted_before": before}
+            if since is None
+            else {"deleted_since": since, "deleted_before": before}
+        )
+        for deletion in await pages(surface, "list_deletions", **span):
             kinds = [noun for noun, resource in DELETED.items() if resource == deletion["resource"]]
             copies[kinds[0]].pop(deletion["id"], None)
         since = before
