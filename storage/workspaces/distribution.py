@@ -61,7 +61,7 @@ class Cluster:
 
     `kinds` has "distributed", "reference" or "local" for each table that Citus knows; `foreign_keys` has the
     table and name of each; `shards` is how many shards each distributed table has, None before there are any.
-    `copied` are the distributed tables whose rows take space on the coordinator still, where nothing reads
+    `copied` are the distributed tables whose rows still take space on the coordinator, where nothing reads
     them, with their bytes.
     """
 
