@@ -34,6 +34,7 @@ pytest_plugins = [
     "tests.support.plugins.order",
     "tests.support.plugins.other_clock",
     "tests.support.plugins.own_folder",
+    "tests.support.plugins.process_state",
     "tests.support.plugins.time_limits",
     "tests.support.plugins.times",
 ]
