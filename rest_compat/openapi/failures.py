@@ -17,6 +17,7 @@ _NAMES = {
     HTTPStatus.FORBIDDEN: "Forbidden",
     HTTPStatus.NOT_FOUND: "NotFound",
     HTTPStatus.CONFLICT: "Conflict",
+    HTTPStatus.GONE: "Gone",
     HTTPStatus.PRECONDITION_FAILED: "PreconditionFailed",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "TooLarge",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Invalid",
@@ -108,6 +109,7 @@ def failures_of(operation: Operation, *, has_body: bool) -> dict[str, Any]:
         HTTPStatus.FORBIDDEN: bool(operation.kinds),
         HTTPStatus.NOT_FOUND: has_body or operation.changes or _names_resources(operation),
         HTTPStatus.CONFLICT: operation.changes,
+        HTTPStatus.GONE: operation.filters is not None and operation.filters.may_be_gone,
         HTTPStatus.PRECONDITION_FAILED: operation.is_conditional,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: has_body,
     }

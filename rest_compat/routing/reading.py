@@ -8,7 +8,8 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from resolvers.operations.bodies import parse_json, read_body
-from resolvers.operations.declaration import Operation, Parameter
+from resolvers.operations.declaration import Operation
+from resolvers.operations.parameters import Parameter
 from rest_compat.routing.used import RouteUsage
 from schema.errors import AnswerTooLarge, Invalid, problem
 from schema.kit.annotations import is_list

@@ -182,7 +182,12 @@ class Update(Input):
 
 
 class Filters(Input):
-    """Arguments of a read: query parameters in REST, arguments of the field in GraphQL."""
+    """Arguments of a read: query parameters in REST, arguments of the field in GraphQL.
+
+    What they ask for `may_be_gone` if it was kept only for a time.
+    """
+
+    may_be_gone: ClassVar[bool] = False
 
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -175,7 +175,8 @@ def retention_page() -> str:
     for (table, rows), rules in groupby(RULES, lambda rule: (rule.table.name, rule.rows)):
         first, *others = rules
         ends = " or ".join(f"`{rule.ends_at}`" for rule in (first, *others))
-        lines += _row(rows, f"`{table}`", _span(first.kept_for), ends, first.why)
+        span = _span(first.kept_for) + (f" (`{first.setting}`)" if first.setting else "")
+        lines += _row(rows, f"`{table}`", span, ends, first.why)
     return "\n".join(lines) + "\n"
 
 

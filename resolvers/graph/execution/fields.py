@@ -12,7 +12,8 @@ from strawberry.utils.str_converters import to_snake_case
 from resolvers.graph.execution.spelling import spelled
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context, Outcome
-from resolvers.operations.declaration import Operation, Parameter, default_of, operation_of
+from resolvers.operations.declaration import Operation, operation_of
+from resolvers.operations.parameters import Parameter, default_of
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
