@@ -162,7 +162,9 @@ CAUSES: Mapping[type[SQLModel], Causes] = {
         inserted=lambda row: (Kind.WORKSPACE_ACCESS_TOKEN_CREATED,),
         updated=_update_of_token,
         touched=lambda names: _ENDS_OF_TOKEN if "revoked_at" in names else NOTHING,
-        concerns=lambda row: row["kind"] == CredentialKind.WORKSPACE_TOKEN,
+        concerns=lambda row: (
+            row["kind"] == CredentialKind.WORKSPACE_TOKEN and row["workspace_id"] is not None
+        ),
     ),
     OAuthClientRow: Causes(
         inserted=lambda row: (Kind.OAUTH_CLIENT_CREATED,),
