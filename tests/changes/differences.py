@@ -1,4 +1,4 @@
-"""What changed in the tables of a workspace, said in kinds of changes: told apart from how the log is written."""
+"""What changed in the tables of a workspace, as kinds of changes: found out apart from the log."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -89,7 +89,8 @@ def test_a_change_that_declares_no_kinds_cannot_be_published():
 
 
 async def test_a_change_of_another_kind_than_declared_is_refused(gateway, tenant):
-    with pytest.raises(UndeclaredChange, match=r"share\.created"):
-        async with gateway.database.write() as connection:
-            log_of(connection).declare(Actor(ActorKind.SYSTEM), (ChangeKind.SHARE_UPDATED,))
-            await insert_row(connection, ShareRow, workspace_id=UUID(tenant.id), name="A share")
+    async with gateway.database.write() as connection:
+        log_of(connection).declare(Actor(ActorKind.SYSTEM), (ChangeKind.SHARE_UPDATED,))
+        values = {"workspace_id": UUID(tenant.id), "name": "A share"}
+        with pytest.raises(UndeclaredChange, match=r"share\.created"):
+            await insert_row(connection, ShareRow, **values)
