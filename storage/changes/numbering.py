@@ -5,6 +5,7 @@ makes it: no writer waits for another, and no change gets a position below one t
 SQLite has one writer, which numbers its changes itself.
 """
 
+import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -54,6 +55,8 @@ _IS_WAITING = Kept(
     select(_table.c.id).where(_table.c.workspace_id == _HOME, _table.c.position.is_(None)).limit(1)
 )
 MOST_AT_A_TIME = 1_000
+# A fold holds the lock for milliseconds; who counts a workspace again may hold it for minutes.
+MOST_TRIES, SECONDS_BETWEEN_TRIES = 50, 0.02
 
 
 def insert_numbered(connection: SqliteThread, table: Table, rows: Sequence[Values]) -> None:
@@ -71,10 +74,13 @@ async def number_changes(connection: Connection, workspace_id: UUID, most: int) 
 
 
 async def number_waiting(database: Database, workspace_id: UUID) -> None:
-    """Number what waits in a workspace, unless another process does so right now."""
-    while await database.fetch(_IS_WAITING, {"home": workspace_id}):
+    """Number what waits in a workspace. If its lock is held for long, that is left to its holder."""
+    for _ in range(MOST_TRIES):
+        if not await database.fetch(_IS_WAITING, {"home": workspace_id}):
+            return
         async with database.write() as connection:
-            if not await lock_workspace(connection, workspace_id):
-                return
-            if await number_changes(connection, workspace_id, MOST_AT_A_TIME) < MOST_AT_A_TIME:
-                return
+            is_locked = await lock_workspace(connection, workspace_id)
+            if is_locked:
+                await number_changes(connection, workspace_id, MOST_AT_A_TIME)
+        if not is_locked:
+            await asyncio.sleep(SECONDS_BETWEEN_TRIES)
