@@ -32,7 +32,7 @@ from storage.enums import ActorKind
 
 
 @requires(None, any_of=SCOPES)
-async def list_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
+async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
     """Lists the changes of a workspace after a position, in their order: ask again with `next_cursor`.
 
     The feed has the kinds whose resource the credential's scopes can read. Changes are kept for 30 days,

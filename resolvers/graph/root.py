@@ -87,7 +87,7 @@ class Reads:
     passkeys = expose(passkeys.list_passkeys)
     second_factors = expose(second_factors.get_second_factors)
     latest_change = expose(changes.get_latest_change)
-    changes = expose(changes.list_changes)
+    changes = expose(changes.get_changes)
     custom_field = expose(custom_fields.get_custom_field)
     custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)

@@ -142,7 +142,7 @@ router.about("Usage", "What the clients of a workspace use of the API, by day.")
 router.get("/usage/", usage.list_usage)
 
 router.about("Changes", "What happens in a workspace, in order: a feed that systems and people follow.")
-router.get("/changes/", changes.list_changes)
+router.get("/changes/", changes.get_changes)
 router.get("/changes/latest", changes.get_latest_change)
 
 router.about("Deletions", "What was deleted in the last 90 days, for systems that keep a copy.")

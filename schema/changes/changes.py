@@ -141,6 +141,7 @@ class LatestChangeQuery(Filters):
 class ChangeQuery(LatestChangeQuery):
     """The arguments of the feed of changes."""
 
+    paged: ClassVar[bool] = True
     may_be_gone: ClassVar[bool] = True
 
     after: Annotated[

@@ -184,9 +184,11 @@ class Update(Input):
 class Filters(Input):
     """Arguments of a read: query parameters in REST, arguments of the field in GraphQL.
 
-    What they ask for `may_be_gone` if it was kept only for a time.
+    Those that are `paged` have a `limit`, for which GraphQL also takes `first`. What they ask for
+    `may_be_gone` if it was kept only for a time.
     """
 
+    paged: ClassVar[bool] = False
     may_be_gone: ClassVar[bool] = False
 
     @classmethod

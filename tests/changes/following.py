@@ -14,7 +14,7 @@ async def changes_after(surface: Any, position: str | None, **filters: Any) -> l
     changes: list[dict[str, Any]] = []
     while True:
         sent = filters if position is None else {**filters, "after": position}
-        page = await surface.list_changes(**sent)
+        page = await surface.get_changes(**sent)
         changes += page["data"]
         position = page["meta"]["next_cursor"]
         if not page["meta"]["has_more"]:

@@ -34,7 +34,7 @@ async def follow(surface, position, done):
     read = []
     while True:
         is_last = done.is_set()
-        page = await surface.list_changes(after=position, limit=3)
+        page = await surface.get_changes(after=position, limit=3)
         kept = page["data"][:2]
         read += kept
         if kept:

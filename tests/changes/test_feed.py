@@ -37,17 +37,17 @@ async def test_a_page_continues_where_the_last_one_ended(surface):
     ids = await make_shares(surface, 5)
     read, position = [], start
     for has_more in (True, True, False):
-        page = await surface.list_changes(after=position, limit=2)
+        page = await surface.get_changes(after=position, limit=2)
         read += [change["resource_id"] for change in page["data"]]
         position = page["meta"]["next_cursor"]
         assert page["meta"]["has_more"] is has_more
     assert read == ids
     assert position == await newest(surface)
     # The end of the log is a place to go on from.
-    page = await surface.list_changes(after=position)
+    page = await surface.get_changes(after=position)
     assert page == {"data": [], "meta": {"next_cursor": position, "has_more": False}}
     await make_shares(surface, 1)
-    assert len((await surface.list_changes(after=position))["data"]) == 1
+    assert len((await surface.get_changes(after=position))["data"]) == 1
 
 
 async def test_without_after_the_feed_begins_with_the_oldest_change(surface):
@@ -105,7 +105,7 @@ async def test_a_page_looks_through_so_much_of_the_log_and_no_more(surface, monk
     start = await newest(surface)
     await make_shares(surface, 7)
     customer = await surface.create_customer(data={"email": f"{uuid4().hex}@example.com"})
-    page = await surface.list_changes(after=start, kind=["customer.created"])
+    page = await surface.get_changes(after=start, kind=["customer.created"])
     assert page["data"] == []
     assert page["meta"] == {"next_cursor": f"{int(start) + 3:019}", "has_more": True}
     (change,) = await changes_after(surface, start, kind=["customer.created"])
@@ -121,23 +121,23 @@ async def test_kinds_that_a_credential_may_not_read_do_not_exist_for_it(surface,
     assert [change["kind"] for change in changes] == ["share.created"]
     both = await changes_after(reader, start, kind=["customer.created", "share.created"])
     assert both == changes
-    failure = await refused(reader.list_changes(kind=["customer.created"]), 403, "insufficient_scope")
+    failure = await refused(reader.get_changes(kind=["customer.created"]), 403, "insufficient_scope")
     assert "`customers:read`" in failure.detail
     bare = surface.with_token(await make_token(gateway, tenant, Scope.METRICS_READ))
-    for call in (bare.list_changes(), bare.get_latest_change()):
+    for call in (bare.get_changes(), bare.get_latest_change()):
         await refused(call, 403, "insufficient_scope")
 
 
 async def test_another_workspace_is_not_there(caller, tenant, other_tenant):
     reader = caller(tenant.token)
-    for call in (reader.list_changes, reader.get_latest_change):
+    for call in (reader.get_changes, reader.get_latest_change):
         await refused(call(workspace_id=other_tenant.id), 404, "not_found")
 
 
 async def test_a_user_of_several_workspaces_names_one(caller, gateway, tenant, other_tenant):
     await join_too(gateway, tenant, other_tenant)
     user = caller(tenant.personal_token)
-    assert await refusal(user.list_changes()) == {("workspace_id",): "missing"}
+    assert await refusal(user.get_changes()) == {("workspace_id",): "missing"}
     (id,) = await make_shares(caller(other_tenant.token), 1)
     changes = await changes_after(user, None, workspace_id=other_tenant.id)
     assert id in {change["resource_id"] for change in changes}
@@ -147,7 +147,7 @@ async def test_a_user_of_several_workspaces_names_one(caller, gateway, tenant, o
 
 @pytest.mark.parametrize("after", ["", "1", "-000000000000000001", "9" * 20, "x" * 19])
 async def test_what_is_no_position_is_refused(surface, after):
-    assert list(await refusal(surface.list_changes(after=after))) == [("after",)]
+    assert list(await refusal(surface.get_changes(after=after))) == [("after",)]
 
 
 async def test_the_changes_after_an_old_position_are_gone(surface, gateway, tenant):
@@ -155,14 +155,14 @@ async def test_the_changes_after_an_old_position_are_gone(surface, gateway, tena
     await make_shares(surface, 3)
     end = await newest(surface)
     await keep_days(gateway, tenant, before=int(start) + 2, days=31)
-    failure = await refused(surface.list_changes(after=start), 410, "gone")
+    failure = await refused(surface.get_changes(after=start), 410, "gone")
     assert "Read the lists again" in failure.detail
     assert f"`after={end}`" in failure.detail
     kept = f"{int(start) + 2:019}"
     assert [change["position"] for change in await changes_after(surface, kept)] == [end]
     assert [change["position"] for change in await changes_after(surface, None)] == [end]
     # Nor can a log that was restored from a backup tell what followed a position beyond its end.
-    await refused(surface.list_changes(after="0" + "9" * 18), 410, "gone")
+    await refused(surface.get_changes(after="0" + "9" * 18), 410, "gone")
 
 
 async def test_the_newest_change_stays_so_that_numbers_go_on(surface, gateway, tenant):
@@ -234,7 +234,7 @@ async def test_a_page_takes_one_statement_for_each_resource(rest, gateway, tenan
     await world_of(gateway, tenant)
     resources = {ChangeKind(change["kind"]).resource for change in await changes_after(rest, None)}
     with noted(gateway.database) as statements:
-        page = await rest.list_changes(limit=100)
+        page = await rest.get_changes(limit=100)
     assert {change["resource"] for change in page["data"]} == resources
     read = [text for text in statements if text.endswith("AS lines")]
     assert len(read) == len(resources)

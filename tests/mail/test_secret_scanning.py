@@ -43,9 +43,9 @@ async def test_a_leaked_token_is_revoked_at_once_and_every_member_is_notified(sc
     assert not await still_works(scanned, leaked)
     assert await still_works(scanned, tenant.token)
     reader = Rest(scanned.client, scanned.app, tenant.token)
-    told = (await reader.list_changes(kind=["workspace_access_token.leaked"]))["data"]
+    told = (await reader.get_changes(kind=["workspace_access_token.leaked"]))["data"]
     assert [(change["data"], change["actor"]["kind"]) for change in told] == [(None, "system")]
-    assert (await reader.list_changes(kind=["workspace_access_token.revoked"]))["data"] == []
+    assert (await reader.get_changes(kind=["workspace_access_token.revoked"]))["data"] == []
     (mail,) = await mails_to(scanned, tenant.user_email)
     assert mail.subject == "Revoked: workspace access token “continuous integration”"
     assert "A credential of the workspace Acme was found in public" in mail.text

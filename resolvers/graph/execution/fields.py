@@ -19,7 +19,6 @@ from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
 from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
 from schema.kit.deprecation import reason_of
-from schema.kit.pages import ListQuery
 
 OPERATION = "operation"
 # The metadata of a field that costs a call but is no operation.
@@ -169,7 +168,7 @@ def _arguments_of(parameter: Parameter) -> list[inspect.Parameter]:
         _argument(name, field.annotation, default_of(field), field.description, reason_of(field))
         for name, field in parameter.annotation.model_fields.items()
     ]
-    if issubclass(parameter.annotation, ListQuery):
+    if parameter.annotation.paged:
         arguments.append(_argument(FIRST, int | None, None, "The same as `limit`, which it replaces."))
     return arguments
 
