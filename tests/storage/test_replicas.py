@@ -156,6 +156,7 @@ async def test_changes_of_events_are_read_from_the_primary(pair, reader):
             assert [event["name"] for event in listed["data"]] == ["on another host"], changes
 
 
+@pytest.mark.long
 @REST_AND_GRAPHQL
 async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
     seen = ["seen"], ["seen"], ["seen"], (1, 1)
@@ -171,6 +172,7 @@ async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
     assert events[:2] == ["replica set aside", "replica used again"]
 
 
+@pytest.mark.long
 @REST_AND_GRAPHQL
 async def test_a_replica_that_freezes_under_reads_is_set_aside(pair, reader):
     pair.replica.send(signal.SIGSTOP)
@@ -183,6 +185,7 @@ async def test_a_replica_that_freezes_under_reads_is_set_aside(pair, reader):
     await until(reader.is_answered_by_replica)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [b"BEGIN", b"COMMIT", None], ids=["begin", "commit", "values"])
 @REST_AND_GRAPHQL
 async def test_a_read_that_is_cut_on_the_replica_is_repeated_on_the_primary(pair, reader, part):
