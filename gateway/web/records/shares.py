@@ -66,7 +66,7 @@ def _new(workspace: Workspace, _: Any) -> Mapping[str, Any]:
 
 
 def _price(share: Share, _: Shown) -> Cell:
-    return Cell("text", price(share.prices[0])) if share.prices else NOTHING
+    return Cell("figure", price(share.prices[0])) if share.prices else NOTHING
 
 
 def _custom_fields(share: Share, shown: Shown) -> Cell:
