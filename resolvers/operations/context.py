@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from oauth.actors import actor_of
 from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
-from resolvers.operations.actors import actor_of
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import RowQuotas
 from resolvers.operations.shapes.chosen import Chosen

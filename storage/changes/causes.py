@@ -6,6 +6,8 @@ field shows keeps `modified_at`, and is no change of the resource.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Column
@@ -178,9 +180,17 @@ CAUSES: Mapping[type[SQLModel], Causes] = {
 def log_inserted(connection: Connection, model: type[SQLModel], rows: Sequence[Values]) -> None:
     """Log what rows cause that the transaction inserts, with a value for every column."""
     causes = CAUSES.get(model)
-    if causes is not None:
-        for row in rows:
-            _log(connection, causes, causes.inserted(row), row)
+    if causes is None:
+        return
+    for kinds, some in groupby(rows, key=causes.inserted):
+        if len(rows) > 1 and kinds and log_of(connection).is_batch(kinds):
+            # Nearly always one workspace, and many rows.
+            for home, own in groupby(some, key=itemgetter(causes.home)):
+                count = sum(1 for _ in own) if causes.counts else 0
+                log_of(connection).add(connection, kinds, home, None, count)
+        else:
+            for row in some:
+                _log(connection, causes, kinds, row)
 
 
 def log_updated(connection: Connection, model: type[SQLModel], before: Values, after: Values) -> None:

@@ -52,6 +52,10 @@ class ChangeLog:
         """Who makes the changes of the transaction, and the kinds that it may cause; None for any."""
         self._actor, self._declared = actor, kinds
 
+    def is_batch(self, kinds: Sequence[ChangeKind]) -> bool:
+        """Whether changes of these kinds are one together, with their number. Raises `UndeclaredChange`."""
+        return self._chosen(kinds).happened == _INGESTED
+
     def add(
         self,
         connection: Connection,
