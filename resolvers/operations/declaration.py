@@ -215,19 +215,17 @@ def requires(
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it accepts.
 
-    A scope of None accepts any credential, or with `any_of` those with one of these scopes. `seals` marks
-    a result that contains a secret shown once, `makes_child` an operation whose `id` is that of the new
-    resource's parent. `Operation` describes the others.
+    A scope of None accepts any credential, or with `any_of` those with one of these scopes. `seals` marks a
+    secret that is shown once, `makes_child` an `id` of the new resource's parent. `Operation` has the others.
     """
 
     def declare(resolver: Resolver) -> Resolver:
-        read = operation_of(gives) if gives else None
         resolver.operation = Operation(  # type: ignore[attr-defined]
             resolver,
             scope,
             kinds,
             any_of,
-            read,
+            operation_of(gives) if gives else None,
             operation_of(removes) if removes else None,
             seals=seals,
             makes_child=makes_child,
