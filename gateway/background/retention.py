@@ -15,10 +15,10 @@ from storage.tables.changes import ChangeRow
 MINUTE, HOUR = 60, 3600
 
 
-def expiry_tasks(database: Database, changes_kept_for: timedelta) -> list[BackgroundTask]:
+def expiry_tasks(database: Database, changes_days: int) -> list[BackgroundTask]:
     """The tasks that delete rows that have ended; those of refreshes are secrets and go first."""
     others = [
-        replace(rule, kept_for=changes_kept_for) if rule.model is ChangeRow else rule
+        replace(rule, kept_for=timedelta(days=changes_days)) if rule.model is ChangeRow else rule
         for rule in RULES
         if rule is not REFRESH_ANSWERS
     ]
