@@ -119,6 +119,7 @@ SHARES = Records(
         "metadata": Words(hint="A key with the value that it has."),
     },
     without_filters=frozenset({"id"}),
+    measured_by="share_id",
     related=(Related("sessions", "share_id", "Sessions"), Related("payments", "share_id", "Payments")),
     create=Task(
         create_share,

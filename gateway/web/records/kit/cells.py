@@ -30,7 +30,7 @@ REFERENCES = {
 # Of these, a page knows the names of those that exist.
 NAMED = frozenset({"share_id", "customer_id"})
 TITLES = {"created_at": "Created", "modified_at": "Changed", "file_size_bytes": "Size"}
-LAST = frozenset({"metadata", "id", "created_at", "modified_at"})
+LAST = frozenset({"created_at", "id", "modified_at", "metadata"})
 # Values of enumerations that deserve a glance.
 GOOD = frozenset({"completed", "public", "active", "owner"})
 
