@@ -14,7 +14,7 @@ from storage.tables.base import table_of
 from storage.tables.changes import ChangeRow
 
 # How many changes a page looks through at most for those that it is asked for.
-SPAN = 10_000
+SPAN = 5_000
 
 _table = table_of(ChangeRow)
 _home = _table.c.workspace_id == bindparam("home", type_=Uuid())
