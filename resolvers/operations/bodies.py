@@ -1,5 +1,6 @@
 """Request bodies: read up to a limit, and parsed as strict JSON."""
 
+from codecs import BOM_UTF8
 from math import inf
 from typing import Any
 
@@ -51,8 +52,11 @@ def body_too_large(largest: int) -> TooLarge:
 
 
 def parse_json(body: bytes) -> Any:
-    """JSON as RFC 8259 defines it: UTF-8, no NaN, no lone surrogates. Raises `Invalid`."""
+    """JSON as RFC 8259 defines it: UTF-8, no NaN, no lone surrogates; a byte order mark is ignored.
+
+    Raises `Invalid`.
+    """
     try:
-        return from_json(body, allow_inf_nan=False)
+        return from_json(body.removeprefix(BOM_UTF8), allow_inf_nan=False)
     except ValueError as error:
         raise Invalid([problem(("data",), f"The body should be JSON: {error}", "json_invalid")]) from None

@@ -197,7 +197,7 @@ class Operation:
             context = Count(reads_back=reads_back)
             checked = self.arguments.model_validate(dict(values), context=context)
         except ValidationError as error:
-            raise Invalid(problems_of(error)) from None
+            raise Invalid(problems_of(error, self.arguments)) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
 
