@@ -69,9 +69,7 @@ async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspa
 
 @requires(Scope.WORKSPACES_READ)
 async def get_workspace(ctx: Context, id: Id | None = None, slug: str | None = None) -> Workspace:
-    """Returns a workspace, by its id or by its slug; without either, that of a workspace's credential."""
-    if id is None and slug is None:
-        id = ctx.principal.workspace_id
+    """Returns a workspace, by its id or by its slug."""
     if (id is None) == (slug is None):
         raise Invalid([problem(("id",), "Name the workspace by either `id` or `slug`", "one_of")])
     named = {"slug": slug.lower()} if slug is not None else {"id": id}

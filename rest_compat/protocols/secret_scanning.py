@@ -11,9 +11,10 @@ from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import operation_of
 from rest_compat.routing.paths import PREFIX
+from rest_compat.routing.reading import rest_name
 from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
 from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
-from schema.kit.problems import problems_of
+from schema.kit.problems import named, problems_of
 
 KEY_HEADER, SIGNATURE_HEADER = "Github-Public-Key-Identifier", "Github-Public-Key-Signature"
 LARGEST_REPORT = 4 * 1024 * 1024
@@ -47,7 +48,8 @@ def _read(body: bytes) -> list[Leak]:
         problems = [_without_secret(entry) for entry in problems_of(error)]
     except Invalid as invalid:
         problems = [entry | {"loc": []} for entry in invalid.problems]
-    raise Invalid(entry | {"loc": ["body", *entry["loc"]]} for entry in problems)
+    placed = (entry | {"loc": ["body", *entry["loc"]]} for entry in problems)
+    raise Invalid(named(entry, rest_name(entry["loc"]), "The body") for entry in placed)
 
 
 def _without_secret(entry: Problem) -> Problem:

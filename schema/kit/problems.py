@@ -94,8 +94,12 @@ def _suggestion(sent: str, names: Sequence[str]) -> str:
 def _own_bound(entry: Any, message: str, fields: Sequence[FieldInfo]) -> str:
     """The message with the bound of the field, which its type may exceed."""
     name, narrowest = _BOUNDS[entry["type"]]
-    bounds = [bound for field in fields for item in field.metadata if (bound := getattr(item, name, None))]
-    passed = entry["ctx"][name]
+    passed = entry.get("ctx", {}).get(name)
+    # A validator of ours says its bound in the sentence alone.
+    if passed is None:
+        return message
+    declared = (getattr(item, name, None) for field in fields for item in field.metadata)
+    bounds = [bound for bound in declared if bound is not None]
     return message.replace(str(passed), str(narrowest([passed, *bounds])), 1)
 
 

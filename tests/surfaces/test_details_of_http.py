@@ -42,10 +42,3 @@ async def test_a_page_of_the_internet_may_ask_a_gateway_of_a_local_network(gatew
     }
     answer = await gateway.client.options("/api/shares/", headers=headers)
     assert (answer.status_code, answer.headers["access-control-allow-private-network"]) == (200, "true")
-
-
-async def test_a_workspace_without_arguments_is_that_of_the_token(tenant, graphql):
-    answer = await graphql("{ workspace { id } }")
-    assert answer == {"data": {"workspace": {"id": tenant.id}}}
-    answer = await graphql("{ workspace { id } }", tenant.personal_token)
-    assert answer["errors"][0]["message"] == "Name the workspace by either `id` or `slug`"

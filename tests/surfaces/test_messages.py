@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.callers.refusals import refused
 from tests.support.servers.gateways import bearer
 
 SHARE = {"name": "Atlas", "prices": [{"amount_type": "free"}]}
@@ -93,3 +94,11 @@ async def test_graphql_names_the_place_of_what_a_variable_holds(graphql):
         assert first["message"].startswith("`page` should be a valid integer")
         assert second["message"] == "`limit` should be greater than or equal to 1"
         assert [first["locations"][0]["column"], second["locations"][0]["column"]] == [45, 59]
+
+
+async def test_a_bound_of_our_own_is_in_the_sentence(surface):
+    event = {"name": "made", "external_customer_id": "c", "cost": {"amount": -1, "currency": "usd"}}
+    failure = await refused(surface.ingest_events(data={"events": [event]}), 422, "invalid")
+    (entry,) = failure.detail
+    assert entry["loc"] == ["events", 0, "cost", "amount"]
+    assert entry["msg"] == "`events.0.cost.amount` should be greater than or equal to 0"

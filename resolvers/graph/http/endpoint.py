@@ -189,9 +189,8 @@ def _shows_pages(request: Request) -> bool:
 def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     if error.operation_type is OperationType.MUTATION:
         return MethodNotAllowed("GET accepts queries only: send mutations by POST.", {"Allow": "POST"})
-    return Invalid(
-        [problem(("query",), "Subscriptions are not supported: send a query or a mutation", "graphql")]
-    )
+    message = "Subscriptions are not supported: send a query or a mutation as `query`"
+    return Invalid([problem(("query",), message, "graphql")])
 
 
 def _note(ctx: Context, failures: Sequence[Failure]) -> None:
