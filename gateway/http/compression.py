@@ -1,4 +1,4 @@
-"""Compresses answers for clients that accept it; `docs/decisions/operation.md` says which answers, and why.
+"""Compresses answers for clients that accept it; `docs/decisions/surfaces.md` says which answers, and why.
 
 What is public is the same for everybody: it is compressed once, and kept.
 """

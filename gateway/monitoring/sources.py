@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.background.tasks import BackgroundTask
+from gateway.http import compression
 from gateway.monitoring import declarations as metrics
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
@@ -82,6 +83,7 @@ class Sources:
             "documents by hash": persisted.kept_bytes(),
             "allow-lists": allow_lists.kept_bytes(),
             "input names": used_inputs.kept_bytes(),
+            "compressed answers": compression.kept_bytes(),
         }
 
 
