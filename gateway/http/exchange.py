@@ -5,13 +5,13 @@ from functools import lru_cache
 
 from starlette.types import Message, Send
 
-from gateway.http.compression import LEAST_BYTES, compressed, encoding_for
 from gateway.http.public_answers import PublicAnswer, held
 from gateway.http.response_headers import RawHeaders, completed
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer
+from resolvers.operations.compression import LEAST_BYTES, compressed, encoding_for
 from resolvers.operations.context import Caller
 from resolvers.operations.sent_headers import SentHeaders
 

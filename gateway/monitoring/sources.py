@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.background.tasks import BackgroundTask
-from gateway.http import compression
 from gateway.monitoring import declarations as metrics
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
-from resolvers.operations import security_events, used_inputs
+from resolvers.operations import compression, security_events, used_inputs
 from rest_compat.routing import reading
 from storage.clock import now
 from storage.engine.database import Database

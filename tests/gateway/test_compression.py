@@ -6,8 +6,8 @@ import pytest
 from backports import zstd
 from httpx import ASGITransport, AsyncClient
 
-from gateway.http.compression import encoding_for
 from gateway.web.kit.cookies import SESSION
+from resolvers.operations.compression import encoding_for
 from rest_compat.api import documented_routes
 from tests.support.callers.surfaces import Rest
 from tests.support.servers.gateways import bearer
