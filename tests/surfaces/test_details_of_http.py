@@ -1,6 +1,7 @@
 """Details of HTTP that integrators met: places of new resources, methods, marks and local networks."""
 
 from codecs import BOM_UTF8
+from gzip import compress
 
 import pytest
 
@@ -42,3 +43,17 @@ async def test_a_page_of_the_internet_may_ask_a_gateway_of_a_local_network(gatew
     }
     answer = await gateway.client.options("/api/shares/", headers=headers)
     assert (answer.status_code, answer.headers["access-control-allow-private-network"]) == (200, "true")
+
+
+@pytest.mark.parametrize("path", ["/api/shares/", "/graphql", "/api/oauth2/token"])
+async def test_a_compressed_body_is_refused_by_its_encoding(gateway, tenant, path):
+    kind = "application/x-www-form-urlencoded" if "oauth2" in path else "application/json"
+    headers = {**bearer(tenant.token), "Content-Type": kind, "Content-Encoding": "gzip"}
+    answer = await gateway.client.post(path, content=compress(b"{}"), headers=headers)
+    assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
+    assert "Content-Encoding" in answer.text
+
+
+async def test_a_body_that_says_it_is_plain_is_read(gateway, tenant):
+    headers = {**bearer(tenant.token), "Content-Encoding": "identity"}
+    assert (await gateway.client.post("/api/shares/", json=SHARE, headers=headers)).status_code == 201
