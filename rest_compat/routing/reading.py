@@ -52,6 +52,10 @@ class Arguments:
         self._usage = usage
         self._path_names = path_names
         self._has_body = any(parameter.place == "data" for parameter in operation.parameters)
+        # No query has them by name.
+        self._unnamed = path_names | {each.name for each in operation.parameters if each.place == "data"}
+        fields = operation.filters.model_fields if operation.filters else {}
+        self._lists = frozenset(name for name, field in fields.items() if is_list(field.annotation))
 
     async def read(self, request: Request) -> Read:
         """Raises `Invalid` with every problem, or `TooLarge`."""
@@ -86,9 +90,11 @@ class Arguments:
 
     def _validated(self, values: Mapping[str, Any], params: QueryParams) -> Mapping[str, Any]:
         try:
-            return self._operation.validate(values, reads_back=True)
+            return self._operation.validate(values, reads_back=True, unnamed=self._unnamed)
         except Invalid as invalid:
-            explained = Invalid([explain(entry, params) for entry in invalid.problems], invalid.more)
+            explained = Invalid(
+                [explain(entry, params, self._lists) for entry in invalid.problems], invalid.more
+            )
             raise located(self._operation, explained, self._path_names) from None
 
 

@@ -1,7 +1,7 @@
 """What pydantic says of input that it refuses, as problems of ours, and the names of their places."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
 from inspect import isclass
 from typing import Any, get_args
@@ -11,18 +11,20 @@ from pydantic.fields import FieldInfo
 
 from schema.errors import LONGEST_MESSAGE, Problem, problem, shortened
 
-_SUBJECT = re.compile(r"(?:Input|String|List|Value|Object|URL) should ")
+_SUBJECT = re.compile(r"(?:Input|String|List|Value|Object|URL|Metadata) should ")
 _OBJECTS = frozenset({"model_type", "dict_type", "model_attributes_type"})
 _BOUNDS = {"less_than_equal": ("le", min), "greater_than_equal": ("ge", max)}
 # Looking for a similar name takes a while; a caller who misspelt more of them has a cause in common.
 MOST_SUGGESTIONS = 5
 
 
-def problems_of(error: ValidationError, model: type[BaseModel] | None = None) -> list[Problem]:
+def problems_of(
+    error: ValidationError, model: type[BaseModel] | None = None, unnamed: Collection[str] = ()
+) -> list[Problem]:
     """Pydantic's problems in our form, without inputs that are containers or secrets.
 
     With the `model` that refused the input, they name what a misspelt field may stand for, and the bounds of
-    the field itself.
+    the field itself. The fields of the model in `unnamed` are not proposed.
     """
     problems, suggestions = [], MOST_SUGGESTIONS
     for entry in error.errors(include_url=False):
@@ -32,7 +34,9 @@ def problems_of(error: ValidationError, model: type[BaseModel] | None = None) ->
             message = f"`{shortened(str(loc[-1]).removeprefix('?'), 100)}` is not accepted"
             if model is not None and suggestions:
                 suggestions -= 1
-                message += _suggestion(str(loc[-1]), _names_at(model, loc[:-1]))
+                names = _names_at(model, loc[:-1])
+                hidden = () if len(loc) > 1 else unnamed
+                message += _suggestion(str(loc[-1]), [name for name in names if name not in hidden])
         elif model is not None and entry["type"] in _BOUNDS:
             message = _own_bound(entry, message, _fields_at(model, loc))
         problems.append(problem(loc, message, entry["type"], input=entry["input"]))
@@ -81,7 +85,8 @@ def _message(entry: Any) -> str:
     if entry["type"] in _OBJECTS:
         return "Input should be an object"
     cause = (entry.get("ctx") or {}).get("error")
-    return str(cause) if isinstance(cause, ValueError) else str(entry["msg"])
+    # How a list is read is nothing to its sender.
+    return str(cause) if isinstance(cause, ValueError) else str(entry["msg"]).replace(" after validation", "")
 
 
 def _suggestion(sent: str, names: Sequence[str]) -> str:

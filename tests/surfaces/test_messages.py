@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.callers.refusals import refused
+from tests.support.callers.refusals import UNKNOWN_ID, refused
 from tests.support.servers.gateways import bearer
 
 SHARE = {"name": "Atlas", "prices": [{"amount_type": "free"}]}
@@ -14,6 +14,8 @@ SHARE = {"name": "Atlas", "prices": [{"amount_type": "free"}]}
         ("/api/shares/?lim=1", "`lim` is not accepted; did you mean `limit`?"),
         ("/api/shares/?zzzzzzzzz=1", "`zzzzzzzzz` is not accepted"),
         ("/api/shares/?isArchived=true", "`isArchived` is not accepted; did you mean `is_archived`?"),
+        (f"/api/shares/{UNKNOWN_ID}?ids=1", "`ids` is not accepted"),
+        ("/api/shares/?" + "&".join(["id=x"] * 101), "`id` should have at most 100 items, not 101"),
         ("/api/shares/?page=x", "`page` should be a valid integer, unable to parse string as an integer"),
         ("/api/shares/?page=1&page=2", "`page` was sent 2 times: send it once"),
         ("/api/shares/x", "`id` should be a valid UUID, invalid character: found `x` at 0"),
@@ -34,6 +36,10 @@ async def test_rest_names_a_parameter(gateway, tenant, path, message):
     [
         ([], ["The body should be an object"]),
         ({**SHARE, "nme": "x"}, ["`nme` is not accepted; did you mean `name`?"]),
+        (
+            {**SHARE, "metadata": {str(key): 1 for key in range(51)}},
+            ["`metadata` should have at most 50 pairs, not 51"],
+        ),
         ({**SHARE, "prices": [[]]}, ["`prices.0` should be an object"]),
         (
             {"name": "", "prices": [{"amount_type": "fixed", "price_amount": 10**30}]},
