@@ -160,6 +160,7 @@ def figures():
         print(kept, file=sys.__stderr__, flush=True)
 
 
+@pytest.mark.long
 @seed(SEED)
 @settings(
     max_examples=CASES,

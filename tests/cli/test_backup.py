@@ -224,6 +224,7 @@ def run_page(command: Command, heading: str, **settings: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_page_backs_up_and_restores_sqlite(source: Command) -> None:
     said = run_page(source, "SQLite and a directory of files")
     assert "The backup is complete and unchanged" in said
@@ -231,6 +232,7 @@ def test_the_page_backs_up_and_restores_sqlite(source: Command) -> None:
     assert "0 differ" in said
 
 
+@pytest.mark.long
 async def test_the_page_backs_up_and_restores_postgresql(other: Command, server_url: str) -> None:
     # pg_dump and createdb do not go through a pooler.
     names = [f"{kind}_{uuid4().hex}" for kind in ("original", "restored")]

@@ -190,6 +190,7 @@ async def test_tables_that_differ_are_named_and_the_file_stays_the_one_to_use(
     change(source)
 
 
+@pytest.mark.long
 async def test_the_doctor_says_what_a_move_means_for_each_database(source: Command, url: str) -> None:
     def finding(**settings: str) -> tuple[int, str]:
         outcome = source.run("doctor", "--json", **settings)

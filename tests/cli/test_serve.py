@@ -27,6 +27,7 @@ def in_a_shell(line: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_the_printed_commands_work_as_pasted_on_the_first_start_and_on_later_ones(empty: Command) -> None:
     names: list[list[str]] = []
     tokens = set()

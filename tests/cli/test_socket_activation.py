@@ -42,6 +42,7 @@ def giving(command: Command) -> Giving:
     return given
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_server_uses_the_socket_that_it_is_given(
     giving: Giving, listener: socket.socket, workers: str
@@ -52,6 +53,7 @@ def test_a_server_uses_the_socket_that_it_is_given(
         assert httpx.get(said["url"] + "/ready").status_code == 200
 
 
+@pytest.mark.long
 def test_a_client_that_connects_between_two_servers_is_answered_by_the_second(
     giving: Giving, listener: socket.socket
 ) -> None:

@@ -15,6 +15,7 @@ from tests.support.measures.patience import eventually
 FIELDS = ("Umask", "SigBlk", "SigIgn", "SigCgt", "Threads", "NoNewPrivs")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "stdin", "settings"),
     [

@@ -66,6 +66,7 @@ async def unavailable(call):
     return (await refused(call, 503, "unavailable")).detail
 
 
+@pytest.mark.long
 async def test_an_upload_goes_on_when_its_store_is_back(surface, tenant, down):
     content = os.urandom(PART + 1000)
     file = await surface.create_file(data=new_file(content))

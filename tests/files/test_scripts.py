@@ -72,6 +72,7 @@ def script(name, command, port, token, *arguments):
         yield process
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_upload_outlives_its_gateway(command, port, name, tmp_path):
     (tmp_path / "big.bin").write_bytes(os.urandom(SIZE))

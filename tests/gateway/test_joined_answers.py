@@ -121,6 +121,7 @@ def test_head_and_body_arrive_together(connection: socket.socket) -> None:
         assert connection.recv(ENOUGH) == b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwhole"
 
 
+@pytest.mark.long
 def test_a_request_is_gone_once_it_is_answered(connection: socket.socket) -> None:
     gc.collect()
     gc.disable()

@@ -133,6 +133,7 @@ async def test_the_header_names_the_user(chromium: Browser, site: Site) -> None:
         await expect(page.get_by_label("Account")).to_contain_text(site[1].user_email)
 
 
+@pytest.mark.long
 async def test_every_example_of_the_explorer_succeeds_as_it_is_printed(chromium: Browser, site: Site) -> None:
     async with shown(chromium, site, "/graphql") as page:
         await expect(page.locator(".graphiql-tab-button")).to_have_text(TABS)
@@ -143,6 +144,7 @@ async def test_every_example_of_the_explorer_succeeds_as_it_is_printed(chromium:
         await expect(page.locator(".graphiql-response")).to_contain_text('"kind": "BROWSER_SESSION"')
 
 
+@pytest.mark.long
 async def test_without_a_customer_the_explorer_offers_to_create_one(
     chromium: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -151,6 +151,7 @@ def is_run_elsewhere(block: Block) -> bool:
     return any(block.code.startswith(words) for words in RUN_ELSEWHERE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
 async def test_every_block_of_a_page_does_what_the_page_says(reader: Reader, page: Page) -> None:
     for block in blocks(page.text):

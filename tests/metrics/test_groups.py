@@ -124,6 +124,7 @@ def currencies_of(home, view, ranges_asked, slugs):
     return by_range
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
 @pytest.mark.usefixtures("most_runs")

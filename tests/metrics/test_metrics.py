@@ -29,6 +29,7 @@ async def home(gateway):
     await forget_events(gateway, home)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
 @pytest.mark.usefixtures("most_runs")
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

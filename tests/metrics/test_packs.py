@@ -153,6 +153,7 @@ async def test_packs_answer_as_cells_do(gateway, home, record, compare):
         await compare(connection, packs=4)
 
 
+@pytest.mark.long
 async def test_late_facts_and_merges_are_in_the_answer_before_and_after_they_are_folded(
     gateway, home, record, compare
 ):

@@ -101,6 +101,7 @@ ANSWERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("visitor", "address", "fields", "button", "text"), ANSWERS, ids=[answer[1] for answer in ANSWERS]
 )
@@ -134,6 +135,7 @@ SECRETS: list[tuple[str, dict[str, str], str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("address", "fields", "button"), SECRETS, ids=[secret[0] for secret in SECRETS])
 async def test_secrets_that_are_shown_once_are_free_of_barriers(
     chromium: Browser, site: Site, address: str, fields: dict[str, str], button: str

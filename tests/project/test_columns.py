@@ -62,6 +62,7 @@ def test_what_is_correct_or_cannot_be_told_is_no_mistake(body: str) -> None:
     assert faults(body) == []
 
 
+@pytest.mark.long
 def test_most_of_what_the_product_names_is_compared_with_its_own_table() -> None:
     checks = [Check(path, path.read_text()).run() for path in sources()]
     for sort, least in (("columns", 0.8), ("keywords", 0.95), ("labels", 0.8), ("values", 0.8)):

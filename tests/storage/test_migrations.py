@@ -76,6 +76,7 @@ async def test_the_newest_revision_is_what_the_tables_say(empty):
             }
 
 
+@pytest.mark.long
 async def test_every_earlier_revision_leads_to_the_newest(empty):
     """Each revision begins with what the one before it left, as in a database of that age."""
     for revision in reversed(REVISIONS):

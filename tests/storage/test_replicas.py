@@ -23,7 +23,6 @@ from tests.support.servers.tcp_proxy import Cut
 
 YEARS = {"start_date": "1973-01-01", "end_date": "2200-12-31", "interval": "year"}
 ACTIVE_USERS = {**YEARS, "metrics": ["active_user_by_event"]}
-EARLY = "2026-01-31T09:30:00Z"
 REST_AND_GRAPHQL = pytest.mark.parametrize("surface_type", [Rest, GraphQL], ids=["rest", "graphql"])
 
 
@@ -147,7 +146,7 @@ async def test_changes_of_events_are_read_from_the_primary(pair, reader):
     async with pair.lagging():
         await reader.rename("on another host")
         for changes in (
-            {"modified_since": EARLY},
+            {"modified_since": "2026-01-31T09:30:00Z"},
             {"modified_before": now().isoformat()},
             {"sorting": ["modified_at"]},
             {"sorting": ["timestamp", "-modified_at"]},
@@ -156,6 +155,7 @@ async def test_changes_of_events_are_read_from_the_primary(pair, reader):
             assert [event["name"] for event in listed["data"]] == ["on another host"], changes
 
 
+@pytest.mark.long
 @REST_AND_GRAPHQL
 async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
     seen = ["seen"], ["seen"], ["seen"], (1, 1)
@@ -171,6 +171,7 @@ async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
     assert events[:2] == ["replica set aside", "replica used again"]
 
 
+@pytest.mark.long
 @REST_AND_GRAPHQL
 async def test_a_replica_that_freezes_under_reads_is_set_aside(pair, reader):
     pair.replica.send(signal.SIGSTOP)
@@ -183,6 +184,7 @@ async def test_a_replica_that_freezes_under_reads_is_set_aside(pair, reader):
     await until(reader.is_answered_by_replica)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", [b"BEGIN", b"COMMIT", None], ids=["begin", "commit", "values"])
 @REST_AND_GRAPHQL
 async def test_a_read_that_is_cut_on_the_replica_is_repeated_on_the_primary(pair, reader, part):

@@ -163,6 +163,7 @@ async def plan_of(connection, workspace_id, part):
     return "\n".join(str(row[-1]) for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 async def test_the_index_finds_exactly_what_reading_every_row_finds(gateway, seed):
     random, tenant = Random(seed), await make_tenant(gateway)

@@ -170,6 +170,7 @@ async def test_a_new_database_has_nothing_to_count_again(database_url: str, tmp_
     await database.close()
 
 
+@pytest.mark.long
 async def test_the_doctor_says_what_is_left_and_compares_a_sample(home: Home, tmp_path: Path) -> None:
     command = Command(tmp_path, {"DUOGRAPH_DATABASE_URL": home.url})
     assert "totals" not in command.run("doctor").stdout

@@ -37,6 +37,7 @@ def verified(gateway, home):
     return verify
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 async def test_after_every_step_of_a_random_history_the_totals_are_those_of_a_count(rest, verified, seed):
     history = History(rest, seed)
