@@ -12,11 +12,10 @@ from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import AUDITED_SCOPES, Scope, any_that_would_do, that_would_do
-from schema.errors import Invalid
 from schema.kit.annotations import unwrap
 from schema.kit.base import Count, Filters, Input
 from schema.kit.deprecation import Deprecation
-from schema.kit.problems import problems_of
+from schema.kit.problems import invalid_of
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
 
@@ -200,7 +199,7 @@ class Operation:
             context = Count(reads_back=reads_back)
             checked = self.arguments.model_validate(dict(values), context=context)
         except ValidationError as error:
-            raise Invalid(problems_of(error, self.arguments, unnamed)) from None
+            raise invalid_of(error, self.arguments, unnamed) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
 

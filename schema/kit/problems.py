@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from schema.errors import LONGEST_MESSAGE, Problem, problem, shortened
+from schema.errors import LONGEST_MESSAGE, LONGEST_NAME, MOST_PROBLEMS, Invalid, Problem, problem, shortened
 
 _SUBJECT = re.compile(r"(?:Input|String|List|Value|Object|URL|Metadata) should ")
 _OBJECTS = frozenset({"model_type", "dict_type", "model_attributes_type"})
@@ -21,17 +21,18 @@ MOST_SUGGESTIONS = 5
 def problems_of(
     error: ValidationError, model: type[BaseModel] | None = None, unnamed: Collection[str] = ()
 ) -> list[Problem]:
-    """Pydantic's problems in our form, without inputs that are containers or secrets.
+    """The first 100 of pydantic's problems in our form, without inputs that are containers or secrets.
 
     With the `model` that refused the input, they name what a misspelt field may stand for, and the bounds of
     the field itself. The fields of the model in `unnamed` are not proposed.
     """
     problems, suggestions = [], MOST_SUGGESTIONS
-    for entry in error.errors(include_url=False):
+    # A batch may have thousands, which nobody reads: they are counted.
+    for entry in error.errors(include_url=False)[:MOST_PROBLEMS]:
         loc = _readable(entry["loc"])
         message = _message(entry)
         if entry["type"] == "extra_forbidden":
-            message = f"`{shortened(str(loc[-1]).removeprefix('?'), 100)}` is not accepted"
+            message = f"`{shortened(str(loc[-1]).removeprefix('?'), LONGEST_NAME)}` is not accepted"
             if model is not None and suggestions:
                 suggestions -= 1
                 names = _names_at(model, loc[:-1])
@@ -41,6 +42,13 @@ def problems_of(
             message = _own_bound(entry, message, _fields_at(model, loc))
         problems.append(problem(loc, message, entry["type"], input=entry["input"]))
     return problems
+
+
+def invalid_of(
+    error: ValidationError, model: type[BaseModel] | None = None, unnamed: Collection[str] = ()
+) -> Invalid:
+    """The failure of input that pydantic refused, which also counts the problems that are not listed."""
+    return Invalid(problems_of(error, model, unnamed), max(error.error_count() - MOST_PROBLEMS, 0))
 
 
 def name_of(place: Sequence[str | int]) -> str:
@@ -91,6 +99,9 @@ def _message(entry: Any) -> str:
 
 def _suggestion(sent: str, names: Sequence[str]) -> str:
     """What the name that was sent may stand for, in whatever spelling."""
+    # Nothing of ours is that long, and to compare letters takes a while.
+    if len(sent) > LONGEST_NAME:
+        return ""
     plain = {name.replace("_", ""): name for name in names}
     close = get_close_matches(sent.removeprefix("?").replace("_", "").lower(), plain, n=1)
     return f"; did you mean `{plain[close[0]]}`?" if close else ""
