@@ -41,7 +41,7 @@ from resolvers.operations.bodies import body_too_large
 from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY
 from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
-from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
+from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex, TooLarge, problem
 from storage.engine.payers import Payer, making
 
 SIZE = "size"
@@ -162,7 +162,8 @@ class AdmissionExtension(SchemaExtension):
                 cause = first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
                 if cause is not None:
                     return [GraphQLError(cause.message, node, original_error=cause)]
-                found += refusals_of(node, invalid)
+                # The first problem of each field is said, whatever the others have.
+                found += refusals_of(node, invalid, max(MOST_PROBLEMS - len(found), 1))
                 refused.append(node)
         found += [
             GraphQLError(

@@ -32,9 +32,10 @@ def separated(errors: Iterable[GraphQLError]) -> list[GraphQLError]:
     return [each for error in errors for each in _separated(error)]
 
 
-def refusals_of(field: FieldNode, invalid: Invalid) -> list[GraphQLError]:
-    """An error for each problem of the field's arguments; the last one counts those that are not listed."""
-    return _errors_of(field, invalid, None)
+def refusals_of(field: FieldNode, invalid: Invalid, most: int) -> list[GraphQLError]:
+    """An error for each of the first `most` problems of the arguments; the last one counts the others."""
+    listed = invalid.problems[:most]
+    return _errors_of(field, Invalid(listed, invalid.more + len(invalid.problems) - len(listed)), None)
 
 
 def not_said(errors: Sequence[GraphQLError], refused: Sequence[FieldNode]) -> list[GraphQLError]:
