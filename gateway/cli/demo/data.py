@@ -93,3 +93,20 @@ CUSTOMERS: tuple[tuple[Data, tuple[Data, ...]], ...] = (
         ),
     ),
 )
+
+# Of the customers whose activity is made up.
+FIRST_NAMES = (
+    *("Aiko", "Amara", "Anders", "Astrid", "Bruno", "Camille", "Carlos", "Chiara", "Dana", "David"),
+    *("Elif", "Emil", "Esther", "Farah", "Felix", "Greta", "Hana", "Henrik", "Ingrid", "Ivo"),
+    *("Jamal", "Johanna", "Kavya", "Kofi", "Lea", "Liam", "Lucia", "Magnus", "Maya", "Mateo"),
+    *("Nadia", "Niklas", "Noor", "Olga", "Oscar", "Paula", "Priya", "Rafael", "Rosa", "Sanjay"),
+    *("Selma", "Sofia", "Takumi", "Tessa", "Tomas", "Uma", "Vera", "Wanda", "Yusuf", "Zoe"),
+)
+LAST_NAMES = (
+    *("Abe", "Almeida", "Andersen", "Bauer", "Becker", "Bianchi", "Carter", "Costa", "Dubois", "Eriksen"),
+    *("Ferrari", "Fischer", "Garcia", "Gupta", "Haas", "Hassan", "Ito", "Jansen", "Kaya", "Keller"),
+    *("Kim", "Kowalski", "Larsen", "Lopez", "Mensah", "Meyer", "Moreau", "Nakamura", "Novak", "Okeke"),
+    *("Olsen", "Patel", "Petrov", "Rossi", "Santos", "Sharma", "Silva", "Singh", "Suzuki", "Tanaka"),
+    *("Torres", "Ueda", "Virtanen", "Wagner", "Walker", "Weber", "Wilson", "Yilmaz", "Young", "Zhang"),
+    "Zimmer",
+)

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import select
 
 from gateway.cli.demo.activity import ZONES, Activity, Buyer, Item
+from gateway.cli.demo.data import FIRST_NAMES, LAST_NAMES
 from gateway.cli.kit.as_user import perform
 from gateway.cli.kit.progress import counting
 from resolvers.customers.customers import create_customer
@@ -93,7 +94,7 @@ async def _buyers(ctx: Context, workspace_id: UUID, random: Random, first: int, 
     async with ctx.change() as inside:
         for number in range(first, first + many):
             id = f"buyer-{number}"
-            data = {"name": f"Buyer {number}", "email": f"{id}@example.com", "external_id": id}
+            data = {"name": _name(number), "email": f"{id}@example.com", "external_id": id}
             customer = await perform(inside, create_customer, data=data)
             references.append(PersonReference(customer.id, id))
         persons = await persons_of(inside.connection, ctx.services.database, workspace_id, references)
@@ -101,6 +102,11 @@ async def _buyers(ctx: Context, workspace_id: UUID, random: Random, first: int, 
         Buyer(person, random.choice(ZONES), Currency.EUR if random.random() < 0.25 else Currency.USD)
         for person in persons
     ]
+
+
+def _name(number: int) -> str:
+    """A name for each number; the lists' lengths have no common divisor, so it takes long to come again."""
+    return f"{FIRST_NAMES[number % len(FIRST_NAMES)]} {LAST_NAMES[7 * number % len(LAST_NAMES)]}"
 
 
 async def _write(

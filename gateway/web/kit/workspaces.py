@@ -14,10 +14,14 @@ from schema.workspaces.workspaces import Workspace, WorkspaceItem
 
 @dataclass(frozen=True)
 class Section:
-    """A link of a workspace's sidebar; `path` is the route of its page, with `{slug}`."""
+    """A link of a workspace's sidebar; `path` is the route of its page, with `{slug}`.
+
+    After the key `g`, `key` leads to it.
+    """
 
     name: str
     path: str
+    key: str = ""
 
     def address(self, workspace: WorkspaceItem) -> str:
         return self.path.replace("{slug}", workspace.slug)
@@ -25,13 +29,13 @@ class Section:
 
 # In the order of the sidebar. A section without a route of its path is not shown.
 SECTIONS = (
-    Section("Dashboard", "/{slug}/dashboard"),
-    Section("Shares", "/{slug}/shares"),
-    Section("Customers", "/{slug}/customers"),
-    Section("Sessions", "/{slug}/sessions"),
-    Section("Payments", "/{slug}/payments"),
-    Section("Events", "/{slug}/events"),
-    Section("Files", "/{slug}/files"),
+    Section("Dashboard", "/{slug}/dashboard", "d"),
+    Section("Shares", "/{slug}/shares", "s"),
+    Section("Customers", "/{slug}/customers", "c"),
+    Section("Sessions", "/{slug}/sessions", "o"),
+    Section("Payments", "/{slug}/payments", "p"),
+    Section("Events", "/{slug}/events", "e"),
+    Section("Files", "/{slug}/files", "f"),
     Section("Custom fields", "/{slug}/custom-fields"),
     Section("Settings", f"{HOME_PATH}/{{slug}}"),
 )

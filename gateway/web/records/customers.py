@@ -140,6 +140,7 @@ CUSTOMERS = Records(
             leads_to_list=True,
         ),
     ),
+    measured_by="customer_id",
     related=(
         Related("customer-members", "customer_id", "Members", can_create=True),
         Related("sessions", "customer_id", "Sessions"),

@@ -26,7 +26,7 @@ def _cost(event: Event, _: Shown) -> Cell:
         return NOTHING
     # Costs are finer than amounts: a call may cost a thousandth of a cent.
     exact = Decimal(event.cost.amount).scaleb(-event.cost.currency.exponent)
-    return Cell("text", f"{exact:f} {event.cost.currency.upper()}")
+    return Cell("figure", f"{exact:f} {event.cost.currency.upper()}")
 
 
 EVENTS = Records(

@@ -8,6 +8,7 @@ from gateway.web.records.customers import CUSTOMERS, MEMBERS
 from gateway.web.records.events import EVENTS
 from gateway.web.records.files import FILES, download_routes
 from gateway.web.records.kit.pages import routes_of
+from gateway.web.records.search import search_routes
 from gateway.web.records.sessions import DOWNLOADS, PAYMENTS, REFUNDS, SESSIONS
 from gateway.web.records.shares import SHARES
 
@@ -26,4 +27,4 @@ RECORDS = (
 
 
 def record_routes() -> list[Route]:
-    return [*amount_routes(), *download_routes(), *routes_of(RECORDS)]
+    return [*search_routes(), *amount_routes(), *download_routes(), *routes_of(RECORDS)]

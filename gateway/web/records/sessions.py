@@ -57,7 +57,7 @@ def _refunded(payment: FileSharePayment, _: Shown) -> Cell:
 
 def _price(session: FileShareSession, _: Shown) -> Cell:
     if not session.price_amount or session.price_currency is None:
-        return Cell("text", "Free")
+        return Cell("figure", "Free")
     return money(session.price_amount, session.price_currency)
 
 

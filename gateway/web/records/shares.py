@@ -66,7 +66,7 @@ def _new(workspace: Workspace, _: Any) -> Mapping[str, Any]:
 
 
 def _price(share: Share, _: Shown) -> Cell:
-    return Cell("text", price(share.prices[0])) if share.prices else NOTHING
+    return Cell("figure", price(share.prices[0])) if share.prices else NOTHING
 
 
 def _custom_fields(share: Share, shown: Shown) -> Cell:
@@ -119,6 +119,7 @@ SHARES = Records(
         "metadata": Words(hint="A key with the value that it has."),
     },
     without_filters=frozenset({"id"}),
+    measured_by="share_id",
     related=(Related("sessions", "share_id", "Sessions"), Related("payments", "share_id", "Payments")),
     create=Task(
         create_share,

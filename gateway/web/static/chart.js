@@ -143,4 +143,6 @@
       button.addEventListener("click", () => keepPicture(button.dataset.png));
     }
   };
+  // The dashboard, which replaces its charts, asks for this itself.
+  for (const root of document.querySelectorAll("[data-charts]")) window.duographCharts(root);
 }

@@ -3,8 +3,9 @@
 
 if (navigator.clipboard) {
   const status = document.getElementById("copied");
-  for (const button of document.querySelectorAll("button[data-copy]")) {
-    const source = document.getElementById(button.dataset.copy);
+  for (const button of document.querySelectorAll("button:is([data-copy], [data-copy-text])")) {
+    const { copy } = button.dataset;
+    const source = copy ? document.getElementById(copy) : button.parentElement.querySelector("code");
     const label = button.textContent;
     button.hidden = false;
     button.addEventListener("click", async () => {

@@ -220,6 +220,8 @@ GUIDES = [
     *(Page("/docs/guide/{name}", f"guide_{name}", visitor=ANYONE) for name in GUIDE_PAGES),
 ]
 RECORDS = [
+    Page("/{slug}/search"),
+    Page("/{slug}/search", query="q=report"),
     Page("/{slug}/shares"),
     Page("/{slug}/shares", query="query=nothing"),
     Page("/{slug}/shares/new"),

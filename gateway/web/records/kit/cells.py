@@ -30,14 +30,17 @@ REFERENCES = {
 # Of these, a page knows the names of those that exist.
 NAMED = frozenset({"share_id", "customer_id"})
 TITLES = {"created_at": "Created", "modified_at": "Changed", "file_size_bytes": "Size"}
-LAST = frozenset({"metadata", "id", "created_at", "modified_at"})
+LAST = frozenset({"created_at", "id", "modified_at", "metadata"})
 # Values of enumerations that deserve a glance.
 GOOD = frozenset({"completed", "public", "active", "owner"})
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A value on a page; `kind` is the macro of templates/record_table.html that draws it."""
+    """A value on a page; `kind` is the macro of templates/record_table.html that draws it.
+
+    A `figure` is a number, an amount or a size, whose column is aligned to its end.
+    """
 
     kind: str
     value: Any = None
@@ -96,14 +99,14 @@ def cell_of(record: BaseModel, name: str, shown: Shown) -> Cell:
         return Cell("link", text or str(value), f"{shown.base}/{REFERENCES[name]}/{value}")
     unit = unit_of(type(record).model_fields[name])
     if unit is Unit.BYTE:
-        return Cell("text", write_size(value))
+        return Cell("figure", write_size(value))
     if unit is Unit.MINOR:
         return money(value, _currency_of(record))
     return _cell(value, shown)
 
 
 def money(amount: int, currency: str | None) -> Cell:
-    return Cell("text", str(amount) if currency is None else write_amount(amount, currency))
+    return Cell("figure", str(amount) if currency is None else write_amount(amount, currency))
 
 
 def _cell(value: Any, shown: Shown) -> Cell:
@@ -123,12 +126,13 @@ def _cell(value: Any, shown: Shown) -> Cell:
 # The first that fits: a boolean is an integer, and each enumeration here is a text.
 _SIMPLE: tuple[tuple[type, Callable[[Any], Cell]], ...] = (
     (bool, lambda value: Cell("text", "Yes" if value else "No")),
+    (int, lambda value: Cell("figure", f"{value:,}")),
     (Currency, lambda value: Cell("text", value.upper())),
     (Enum, lambda value: Cell("badge", titled(value.value), note="active" if value.value in GOOD else "")),
     (datetime, lambda value: Cell("moment", value)),
     (UUID, lambda value: Cell("code", str(value))),
     (Mapping, lambda value: Cell("pairs", [(key, _text(item)) for key, item in value.items()])),
-    (Price, lambda value: Cell("text", price(value))),
+    (Price, lambda value: Cell("figure", price(value))),
     (object, lambda value: Cell("text", str(value))),
 )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
@@ -46,6 +47,12 @@ class Row:
 class Table:
     headings: Sequence[Heading]
     rows: Sequence[Row]
+
+    @cached_property
+    def figures(self) -> frozenset[int]:
+        """The places of the columns with figures, from 0."""
+        cells = (enumerate(row.cells) for row in self.rows)
+        return frozenset(place for row in cells for place, cell in row if cell.kind == "figure")
 
 
 async def table_of(

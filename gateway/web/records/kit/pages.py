@@ -11,6 +11,7 @@ from gateway.web.kit.calls import call_of
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit, page
 from gateway.web.kit.workspaces import workspace_of
+from gateway.web.records.kit.activity import activity_of
 from gateway.web.records.kit.cells import Shown, facts_of
 from gateway.web.records.kit.choices import uploaded_policy
 from gateway.web.records.kit.lists import Heading, Table, show_list, table_of
@@ -22,6 +23,8 @@ from schema.workspaces.workspaces import Workspace
 
 FEW = 5
 HIDDEN = frozenset({"workspace_id"})
+# Facts below the others, which a click shows.
+FOLDED = frozenset({"id", "modified_at", "metadata"})
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ class RecordPages:
         records, shown = self.records, Shown(f"/{workspace.slug}")
         shown.names.update(await names_in(visit, [record]))
         columns = facts_of(records.model, records.facts, records.hidden | HIDDEN)
-        facts = [(column.title, column.cell(record, shown)) for column in columns]
+        facts = [(column.name, (column.title, column.cell(record, shown))) for column in columns]
         form = (
             Form({})
             if refused is None
@@ -138,14 +141,18 @@ class RecordPages:
         return visit.render(
             "record.html",
             status_code=200 if refused is None else 422,
-            policy=uploaded_policy([[cell for _, cell in facts]]),
+            policy=uploaded_policy([[cell for _, (_, cell) in facts]]),
             workspace=workspace,
             records=records,
             record=record,
             base=shown.base,
             back=back_from(records, workspace, record),
             form=form,
-            facts=facts,
+            facts=[fact for name, fact in facts if name not in FOLDED],
+            folded=[fact for name, fact in facts if name in FOLDED],
+            activity=await activity_of(visit, workspace, records.measured_by, record)
+            if records.measured_by
+            else None,
             tasks={name: task for name, task in records.tasks.items() if task.applies(record)},
             steps=[step for step in records.steps if step.applies(record)],
             related=[await self._related(visit, workspace, record, each) for each in records.related],

@@ -114,8 +114,9 @@ class Records:
 
     `area` is their section of the sidebar and `path` the segment of their address. `hidden` fields are not on
     a record's page; `main_filters` are shown above the list, and the others on request. `empty` is what an
-    empty list says. Records with a `parent` are listed on its page only. `links` are paths below a record's,
-    and `uploads` the purposes of files that the list's page uploads.
+    empty list says. `measured_by` is the filter of metrics that selects what happened with a record. Records
+    with a `parent` are listed on its page only. `links` are paths below a record's, and `uploads` the
+    purposes of files that the list's page uploads.
     """
 
     area: str
@@ -145,6 +146,7 @@ class Records:
     is_live: bool = False
     uploads: Options = ()
     parent: Parent | None = None
+    measured_by: str = ""
 
     def filters(self) -> tuple[Field, ...]:
         """The filters of the list, the main ones first."""
