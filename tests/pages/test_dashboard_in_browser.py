@@ -106,16 +106,45 @@ async def test_values_are_read_by_the_pointer_and_by_arrow_keys(chromium: Browse
         assert box is not None
         await page.mouse.move(box["x"] + box["width"] * 5.5 / 7, box["y"] + 40)
         await expect(chart.locator(".reading")).to_contain_text("Sat 31 Jan 2026")
-        await expect(chart.locator(".reading")).to_contain_text("Before: 0")
+        await expect(chart.locator(".reading")).to_contain_text("Sat 24 Jan 2026: 0")
         await page.mouse.move(0, 0)
         await expect(chart.locator(".reading")).to_have_count(0)
         await chart.focus()
         await page.keyboard.press("Home")
-        await expect(chart).to_have_attribute("aria-valuetext", "Mon 26 Jan 2026: 0, before 0")
+        await expect(chart).to_have_attribute("aria-valuetext", "Mon 26 Jan 2026: 0, Mon 19 Jan 2026: 0")
         await page.keyboard.press("End")
         await page.keyboard.press("ArrowLeft")
-        await expect(chart).to_have_attribute("aria-valuetext", "Sat 31 Jan 2026: 1, before 0")
+        await expect(chart).to_have_attribute("aria-valuetext", "Sat 31 Jan 2026: 1, Sat 24 Jan 2026: 0")
         await expect(chart.locator(".reading strong")).to_have_text("1")
+
+
+async def test_a_tap_shows_a_value_until_the_next_tap_elsewhere(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0], width=390, touch=True) as page:
+        await enter(page, site, ADDRESS)
+        drawing = page.locator(f"{SESSIONS} .drawing")
+        await drawing.scroll_into_view_if_needed()
+        box = await drawing.bounding_box()
+        assert box is not None
+        await page.touchscreen.tap(box["x"] + box["width"] * 5.5 / 7, box["y"] + 40)
+        await expect(page.locator(".reading")).to_contain_text("Sat 31 Jan 2026")
+        await page.touchscreen.tap(box["x"] + box["width"] * 4.5 / 7, box["y"] + 40)
+        await expect(page.locator(".reading")).to_contain_text("Fri 30 Jan 2026")
+        await page.get_by_role("heading", name="Sessions", exact=True).first.tap()
+        await expect(page.locator(".reading")).to_have_count(0)
+
+
+async def test_the_legend_hides_the_compared_range_and_shows_it_again(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        compared = page.locator(f"{SESSIONS} .drawing .compared")
+        entry = page.get_by_role("button", name="Dashed: 19 January 2026 to 25 January 2026")
+        # The line is flat, so a browser takes it for hidden.
+        await expect(compared).not_to_have_css("display", "none")
+        await entry.click()
+        await expect(compared).to_have_css("display", "none")
+        await expect(entry).to_have_attribute("aria-pressed", "false")
+        await entry.click()
+        await expect(compared).not_to_have_css("display", "none")
 
 
 async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: Browser, site: Site) -> None:

@@ -85,6 +85,14 @@ class Charts:
             if each.file_share_revenue
         ]
 
+    @cached_property
+    def before(self) -> list[str]:
+        """The periods of the compared range, by the places of those that they are compared with."""
+        if self._compared is None:
+            return []
+        moments = moments_of(self._compared.column("timestamp"))
+        return full_labels(moments, self.question.used_interval)
+
     def total(self, slug: str) -> float:
         return float(getattr(self.answer.totals, slug))
 

@@ -19,6 +19,7 @@
       this.rows = place.closest(".metric").querySelector("tbody").rows;
       this.heights = this.drawing.dataset.places.split(" ").map(Number);
       this.name = this.drawing.querySelector("title").textContent;
+      this.comparedWith = JSON.parse(place.closest("[data-before]")?.dataset.before || "[]");
       this.index = -1;
       if (!this.rows.length) return;
       // The native tooltip of a title would cover the reading.
@@ -30,15 +31,24 @@
       place.setAttribute("aria-valuemax", String(this.rows.length));
       this.announce(this.rows.length - 1);
       place.addEventListener("pointermove", (event) => this.follow(event));
-      place.addEventListener("pointerleave", () => this.clear());
+      // A finger that taps leaves the reading there until the next tap, wherever that is.
+      place.addEventListener("pointerdown", (event) => this.follow(event));
+      place.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.clear());
       place.addEventListener("keydown", (event) => this.step(event));
       place.addEventListener("focus", () => place.matches(":focus-visible") && this.show(this.rows.length - 1));
       place.addEventListener("blur", () => this.clear());
     }
 
+    // The period, its value, and that of the compared range with its own period.
+    textsAt(index) {
+      const [period, value, before] = [...this.rows[index].cells].map((cell) => cell.textContent);
+      const when = this.comparedWith[index];
+      return [period, value, before && when ? `${when}: ${before}` : before ? `Before: ${before}` : ""];
+    }
+
     announce(index) {
-      const [period, value, before] = this.rows[index].cells;
-      const text = `${period.textContent}: ${value.textContent}${before ? `, before ${before.textContent}` : ""}`;
+      const [period, value, before] = this.textsAt(index);
+      const text = `${period}: ${value}${before ? `, ${before}` : ""}`;
       this.place.setAttribute("aria-valuenow", String(index + 1));
       this.place.setAttribute("aria-valuetext", text);
     }
@@ -79,8 +89,8 @@
       const box = document.createElement("div");
       box.className = "reading";
       box.setAttribute("aria-hidden", "true");
-      const [period, value, before] = [...this.rows[index].cells].map((cell) => cell.textContent);
-      const lines = [["span", period], ["strong", value], ...(before ? [["span", `Before: ${before}`]] : [])];
+      const [period, value, before] = this.textsAt(index);
+      const lines = [["span", period], ["strong", value], ...(before ? [["span", before]] : [])];
       for (const [tag, text] of lines) box.append(Object.assign(document.createElement(tag), { textContent: text }));
       const start = this.drawing.getBoundingClientRect().left - this.place.getBoundingClientRect().left;
       const at = start + ((index + 0.5) / this.rows.length) * this.drawing.getBoundingClientRect().width;
@@ -136,8 +146,28 @@
     Object.assign(link, { href: canvas.toDataURL("image/png"), download: `${name}.png` }).click();
   };
 
+  let charts = [];
+  addEventListener("pointerdown", (event) => {
+    for (const chart of charts) if (chart.index >= 0 && !chart.place.contains(event.target)) chart.clear();
+  });
+
+  // The legend's entry of the compared range hides its series and shows it again.
+  const toggle = (entry, root) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "link";
+    button.setAttribute("aria-pressed", "true");
+    button.append(...entry.childNodes);
+    button.addEventListener("click", () => {
+      const isHidden = root.classList.toggle("without-compared");
+      button.setAttribute("aria-pressed", String(!isHidden));
+    });
+    entry.replaceChildren(button);
+  };
+
   window.duographCharts = (root) => {
-    for (const place of root.querySelectorAll("[data-chart]")) new Chart(place);
+    charts = [...root.querySelectorAll("[data-chart]")].map((place) => new Chart(place));
+    for (const entry of root.querySelectorAll("[data-compared]")) toggle(entry, root);
     for (const button of root.querySelectorAll("[data-png]")) {
       button.hidden = false;
       button.addEventListener("click", () => keepPicture(button.dataset.png));

@@ -54,6 +54,7 @@ async def opened(
     width: int = 1280,
     scripts: bool = True,
     quiet_console: bool = False,
+    touch: bool = False,
 ) -> AsyncIterator[Page]:
     """A page of a browser that knows nothing yet; leaving fails on what went wrong in it.
 
@@ -66,6 +67,7 @@ async def opened(
         java_script_enabled=scripts,
         permissions=["clipboard-read", "clipboard-write"],
         reduced_motion="reduce",
+        has_touch=touch,
     )
     context.set_default_timeout(PATIENCE)
     await context.add_init_script(RECORD_VIOLATIONS)
