@@ -19,6 +19,7 @@ _NAMES = {
     HTTPStatus.CONFLICT: "Conflict",
     HTTPStatus.PRECONDITION_FAILED: "PreconditionFailed",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "TooLarge",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "UnsupportedMediaType",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Invalid",
     HTTPStatus.TOO_MANY_REQUESTS: "RateLimited",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Internal",
@@ -110,6 +111,7 @@ def failures_of(operation: Operation, *, has_body: bool) -> dict[str, Any]:
         HTTPStatus.CONFLICT: operation.changes,
         HTTPStatus.PRECONDITION_FAILED: operation.is_conditional,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: has_body,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE: has_body,
     }
     names = {status: name for status, name in _NAMES.items() if is_possible.get(status, True)}
     if operation.filters is not None:

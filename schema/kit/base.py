@@ -184,6 +184,9 @@ class Update(Input):
 class Filters(Input):
     """Arguments of a read: query parameters in REST, arguments of the field in GraphQL."""
 
+    # Beside the other parameters of an operation, not inside a parameter of its own.
+    is_spread: ClassVar[bool] = True
+
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """The data to validate for arguments of GraphQL, where null is the same as left out.
