@@ -16,6 +16,7 @@ from schema.shares.shares import Share
 
 # Only answers with a single file have the state of its upload.
 _NOT_IN_LISTS = {"upload"}
+ENCODINGS = ("zstd", "gzip")
 EVENTS = orjson.dumps({"events": [{"name": f"bench.{number}"} for number in range(100)]}).decode()
 NEW_CUSTOMER = '{"email": "bench-NUMBER@example.com", "name": "Bench"}'
 
@@ -83,6 +84,10 @@ def cases(customer_id: str, session_id: str) -> list[Case]:
         Case("REST: list of 10 shares", shares, shares, 0.9, is_guarded=True),
         Case("REST: one customer", customer, customer, 0.9, is_guarded=True),
         Case("REST: list of 10 events", events, events, 0.9, is_guarded=True),
+        *(
+            Case(f"REST: list of 10 events, as {name}", events, packed(events, name), None)
+            for name in ENCODINGS
+        ),
         Case("GraphQL: list of 10 shares", shares, of_shares, 0.9, is_guarded=True),
         Case("GraphQL: one customer", customer, of_customer, 0.9, is_guarded=True),
         Case("GraphQL: one customer, by a variable", customer, by_variable, None),
@@ -91,6 +96,11 @@ def cases(customer_id: str, session_id: str) -> list[Case]:
         *(Case(name, new, request, None, is_read=False) for name, request in creating_by_graphql()),
         Case("REST: ingest 100 events", ingest, ingest, 0.6, is_read=False),
     ]
+
+
+def packed(request: Request, encoding: str) -> Request:
+    """The same request of a client that takes a compressed answer."""
+    return replace(request, headers={**request.headers, "Accept-Encoding": encoding})
 
 
 def creating_by_graphql() -> Iterator[tuple[str, Request]]:

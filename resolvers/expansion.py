@@ -92,7 +92,7 @@ def _read(model: type[BaseModel], paths: Sequence[str]) -> Expansion:
     tree: dict[str, Any] = {}
     problems: list[Problem] = []
     if len(paths) > MOST_PATHS:
-        raise _refused(f"Expand at most {MOST_PATHS} links, not {len(paths)}")
+        raise _refused(f"`expand` takes at most {MOST_PATHS} links, not {len(paths)}")
     for path in paths:
         names = path.split(".")
         if len(names) > MOST_LEVELS:

@@ -45,6 +45,19 @@ def failed(failure: Failure) -> Answer:
     return Answer(int(failure.status), body.encode(), failure.headers)
 
 
+def _name_places_of_new() -> None:
+    """Tell each route that creates a resource where it is read: at a path that ends with the id alone."""
+    read = {route.operation: route.path for route in documented_routes() if route.path.endswith("/{id}")}
+    for router in _ROUTERS:
+        for route in router.routes:
+            path = read.get(route.operation.gives) if route.operation.gives is not None else None
+            if route.method == "POST" and path is not None:
+                route.served.place_of_new = path.removesuffix("{id}")
+
+
+_name_places_of_new()
+
+
 async def render_failure(_: Request, failure: Failure) -> Response:
     """A failure as the response of a route behind the front."""
     answer = failed(failure)
@@ -54,7 +67,8 @@ async def render_failure(_: Request, failure: Failure) -> Response:
 async def render_http_exception(request: Request, exception: HTTPException) -> Response:
     """The response to an unknown path, or to a method that a path does not accept."""
     failure: Failure = NotFound(f"There is nothing at {request.url.path}.")
-    if exception.status_code == 405:
+    # To the router behind, a path of its own that another method has may look like one with an id.
+    if exception.status_code == 405 or _own_routes(request.url.path):
         # Starlette names the methods of the first route that fits; several routes share a path here.
         allowed = ", ".join(_methods_of(request.url.path)) or (exception.headers or {}).get("Allow", "")
         message = f"{request.url.path} does not accept {request.method}; it accepts {allowed}."
@@ -63,7 +77,12 @@ async def render_http_exception(request: Request, exception: HTTPException) -> R
 
 
 def _methods_of(path: str) -> list[str]:
-    fitting = (route for route in ROUTES if route.path_regex.match(path))
+    fitting = _own_routes(path) or [route for route in ROUTES if route.path_regex.match(path)]
     methods = {method for route in fitting for method in route.methods or ()}
     # The front answers HEAD wherever there is GET.
     return sorted(methods | ({"HEAD"} if "GET" in methods else set()))
+
+
+def _own_routes(path: str) -> list[FrontRoute]:
+    """The routes of a path without parameters."""
+    return [route for route in ROUTES if route.path == path]

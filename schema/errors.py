@@ -192,7 +192,7 @@ class TooLarge(Failure):
 
 
 class UnsupportedMediaType(Failure):
-    """The body has another media type than the path accepts."""
+    """The body has another media type than the path accepts, or is compressed."""
 
     status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
 

@@ -91,6 +91,6 @@ def _idempotency_key(scope: Scope, headers: SentHeaders) -> str | None:
         return None
     key = sent.decode("latin-1")
     if not _IDEMPOTENCY_KEY.fullmatch(key):
-        message = "An Idempotency-Key is 1 to 255 visible ASCII characters"
+        message = "An `Idempotency-Key` is 1 to 255 visible ASCII characters"
         raise Invalid([problem(("header", "Idempotency-Key"), message, "idempotency_key")])
     return key

@@ -33,6 +33,8 @@ def cross_origin(application: ASGIApp, origins: Collection[str]) -> CORSMiddlewa
         allow_origins=origins,
         allow_methods=_METHODS,
         allow_headers=("*",),
+        # Browsers ask before a public page reads from a gateway on a local network; no cookie is ever sent.
+        allow_private_network=True,
         expose_headers=_SHOWN_HEADERS,
         max_age=_PREFLIGHT_SECONDS,
     )

@@ -5,12 +5,15 @@ from functools import lru_cache
 
 from starlette.types import Message, Send
 
+from gateway.http.public_answers import PublicAnswer, held
 from gateway.http.response_headers import RawHeaders, completed
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer
+from resolvers.operations.compression import LEAST_BYTES, compressed, encoding_for
 from resolvers.operations.context import Caller
+from resolvers.operations.sent_headers import SentHeaders
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})
@@ -25,16 +28,23 @@ class Exchange:
     `watched` is the request if it is monitored. `caller` is None for a credential that is refused.
     """
 
-    __slots__ = ("_of_place", "_send", "budget", "caller", "request_id", "status", "watched")
+    __slots__ = (
+        *("_held", "_of_place", "_send", "_sent"),
+        *("budget", "caller", "request_id", "status", "watched"),
+    )
 
-    def __init__(self, send: Send, request_id: str, budget: RequestBudget, of_place: RawHeaders) -> None:
+    def __init__(
+        self, send: Send, sent: SentHeaders, request_id: str, budget: RequestBudget, of_place: RawHeaders
+    ) -> None:
         self.request_id = request_id
         self.budget = budget
         self.status: int | None = None
         self.watched: WatchedRequest | None = None
         self.caller: Caller | None = None
         self._send = send
+        self._sent = sent
         self._of_place = of_place
+        self._held: PublicAnswer | None = None
 
     async def write(self, answer: Answer) -> None:
         """Send a whole answer, whose bytes are charged."""
@@ -43,6 +53,8 @@ class Exchange:
         if len(answer.body) > FREE_BYTES:
             await self.budget.charge_answer(len(answer.body))
         content: RawHeaders = []
+        if answer.is_compressible and len(answer.body) >= LEAST_BYTES and b"accept-encoding" in self._sent:
+            await self._compress(answer, content)
         if answer.status not in _BODILESS:
             content.append((b"content-length", b"%d" % len(answer.body)))
             if answer.media_type is not None:
@@ -56,14 +68,27 @@ class Exchange:
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": answer.body})
 
+    async def _compress(self, answer: Answer, content: RawHeaders) -> None:
+        encoding = encoding_for(self._sent)
+        # With a cookie, the page of another origin could choose what is reflected beside it.
+        if encoding is not None and b"cookie" not in self._sent:
+            answer.body = await compressed(answer.body, encoding)
+            content.append((b"content-encoding", encoding.encode()))
+
     async def send(self, message: Message) -> None:
         """An ASGI `send` for an application that writes its answer itself."""
+        if self._held is not None:
+            await self._held.add(message)
+            return
         if message["type"] == "http.response.start":
             self.status = message["status"]
             if self.budget.owes:
                 await self.budget.charge_database()
             await self.budget.charge_answer(_length_of_page(message["headers"]))
             message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
+            self._held = held(message, encoding_for(self._sent), self._send)
+            if self._held is not None:
+                return
         await self._send(message)
 
     def _of_request(self) -> RawHeaders:

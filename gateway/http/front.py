@@ -109,7 +109,7 @@ class Front:
     ) -> None:
         started = perf_counter()
         of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
-        exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
+        exchange = Exchange(send, sent, _request_id(sent), self._budgets.make(), of_place)
         token = current_request_id.set(exchange.request_id)
         if self._watch is not None:
             method, parent = logged_method(scope["method"]), sent.get(b"traceparent")
@@ -157,7 +157,10 @@ class Front:
             if not _is_storable(scope["path"]):
                 await _answer_lost(scope, receive, exchange.send)
             elif place is None:
-                await self._behind(scope, receive, exchange.send)
+                # Behind, routes of pages would take a HEAD of a path that is for POST alone.
+                is_refused = scope["method"] == "HEAD" and self._table.is_fixed(scope["path"])
+                asked = {**scope, "method": "GET"} if is_refused else scope
+                await self._behind(asked, receive, exchange.send)
             else:
                 ctx = Context(self._services, caller)
                 # The server leaves out the body of an answer to HEAD; endpoints know only GET.

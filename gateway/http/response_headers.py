@@ -13,7 +13,7 @@ _READS = frozenset({"GET", "HEAD"})
 _PROTOCOL = f"{PROTOCOL_PREFIX}/"
 
 # The API also accepts the session cookie, in requests from our own pages.
-_VARY = (b"vary", b"Authorization, Cookie")
+_VARY = (b"vary", b"Authorization, Cookie, Accept-Encoding")
 _NOT_GUESSED = (b"x-content-type-options", b"nosniff")
 _ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 

@@ -24,11 +24,14 @@ class _Branch(Generic[Place]):
 class RouteTable(Generic[Place]):
     """Places by method and template. A fixed segment precedes a parameter, and that precedes a rest.
 
+    A path that one method has without parameters is no value of another's: `POST /events/ingest` is no id.
+
     Parameters hold text as the path has it, decoded once; `{name}` is one segment that is not empty.
     """
 
     def __init__(self) -> None:
         self._fixed: dict[str, dict[str, Place]] = {}
+        self._every_fixed: set[str] = set()
         # Templates with one parameter, the last segment; the key is the path before it.
         self._last: dict[str, dict[str, tuple[Place, str]]] = {}
         self._trees: dict[str, _Branch[Place]] = {}
@@ -37,6 +40,7 @@ class RouteTable(Generic[Place]):
         """The first place of a template stays."""
         if "{" not in template:
             self._fixed.setdefault(method, {}).setdefault(template, place)
+            self._every_fixed.add(template)
             return
         beginning, _, last = template.rpartition("/")
         if "{" not in beginning and last.startswith("{") and not last.endswith(_REST):
@@ -62,11 +66,17 @@ class RouteTable(Generic[Place]):
         place = fixed.get(path) if fixed is not None else None
         if place is not None:
             return place, {}
+        if path in self._every_fixed:
+            return None
         beginning, _, last = path.rpartition("/")
         if last and (found := self._last.get(method, _NO_TEMPLATES).get(beginning)) is not None:
             return found[0], {found[1]: last}
         tree = self._trees.get(method)
         return None if tree is None else _find(tree, path.split("/"), 0, ())
+
+    def is_fixed(self, path: str) -> bool:
+        """Whether some method has this path without parameters."""
+        return path in self._every_fixed
 
 
 def _find(

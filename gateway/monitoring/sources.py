@@ -15,7 +15,7 @@ from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
-from resolvers.operations import security_events, used_inputs
+from resolvers.operations import compression, security_events, used_inputs
 from rest_compat.routing import reading
 from storage.clock import now
 from storage.engine.database import Database
@@ -82,6 +82,7 @@ class Sources:
             "documents by hash": persisted.kept_bytes(),
             "allow-lists": allow_lists.kept_bytes(),
             "input names": used_inputs.kept_bytes(),
+            "compressed answers": compression.kept_bytes(),
         }
 
 

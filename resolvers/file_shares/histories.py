@@ -11,6 +11,7 @@ from resolvers.file_shares.steps import (
     check_end,
     check_moment,
     check_refund,
+    check_refund_moment,
     download,
     end,
     of_payment,
@@ -100,7 +101,7 @@ class History:
     ) -> FileSharePaymentRow:
         """Add the refund and return the payment after it."""
         refund_row = new_row(FileShareRefundRow, **of_payment(payment), **sent.model_dump())
-        self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
+        self.problems += check_refund_moment(self.session, payment, sent.at, self.clock, (*loc, "at"))
         self.problems += check_refund(payment, refund_row, loc)
         if sent.external_id is not None:
             self.refund_places.append((sent.external_id, (*loc, "external_id")))

@@ -11,7 +11,7 @@ from sqlalchemy import and_, case, func, select
 from resolvers.file_shares.steps import is_priced
 from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
-from schema.errors import Location, Problem, problem
+from schema.errors import Invalid, Location, Problem, problem
 from schema.file_shares.backfill import FileShareSessionHistory
 from schema.file_shares.sessions import FileShareSession, FileShareSessionCreate
 from storage.enums import PriceAmountType
@@ -98,13 +98,20 @@ async def rows_by_external_id(
 
 
 async def find_already_reported(
-    ctx: Context, model: type[Reported], workspace_id: UUID, external_id: str | None
+    ctx: Context, model: type[Reported], workspace_id: UUID, external_id: str | None, **parent: UUID
 ) -> Reported | None:
-    """The row with this external id, which answers a repeated report; sets the status to 200."""
+    """The row with this external id, which answers a repeated report; sets the status to 200.
+
+    Raises `Invalid` if it belongs to another `parent`: that is no repetition, but a caller's mistake.
+    """
     if external_id is None:
         return None
     row = (await rows_by_external_id(ctx, model, workspace_id, [external_id])).get(external_id)
     if row is not None:
+        for column, id in parent.items():
+            if getattr(row, column) != id:
+                message = f"This external id is already in use, under another {column}"
+                raise Invalid([problem(("data", "external_id"), message, "duplicate", input=external_id)])
         ctx.outcome.status = 200
     return row
 

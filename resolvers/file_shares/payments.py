@@ -13,6 +13,7 @@ from resolvers.file_shares.shapes import PAYMENT
 from resolvers.file_shares.steps import (
     check_moment,
     check_refund,
+    check_refund_moment,
     of_payment,
     of_session,
     pay,
@@ -85,7 +86,9 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
-    existing = await find_already_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
+    existing = await find_already_reported(
+        ctx, FileSharePaymentRow, workspace_id, data.external_id, file_share_session_id=session.id
+    )
     if existing is not None:
         return await get_file_share_payment(ctx, existing.id)
     if session.is_converted:
@@ -121,7 +124,9 @@ async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) ->
     session = await get_for_update(ctx, FileShareSessionRow, id=paid.file_share_session_id)
     # The session's lock keeps other refunds out.
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
-    existing = await find_already_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
+    existing = await find_already_reported(
+        ctx, FileShareRefundRow, payment.workspace_id, data.external_id, file_share_payment_id=id
+    )
     if existing is not None:
         return await get_file_share_payment(ctx, existing.file_share_payment_id)
     if payment.refunded_amount or payment.refunded_fee:
@@ -153,7 +158,8 @@ def _checked(
     session: FileShareSessionRow, payment: FileSharePaymentRow, data: FileShareRefundCreate
 ) -> FileShareRefundRow:
     """The row of a valid refund, not yet inserted. Raises `Invalid`."""
-    clock = now() if data.at else max(now(), session.created_at)
+    # The payment may be dated some minutes ahead.
+    clock = now() if data.at else max(now(), payment.at)
     left = payment.amount - payment.refunded_amount
     refund_row = new_row(
         FileShareRefundRow,
@@ -163,7 +169,7 @@ def _checked(
         platform_fee=data.platform_fee,
         at=data.at or clock,
     )
-    problems = check_moment(session, refund_row.at, clock, ("data", "at"))
+    problems = check_refund_moment(session, payment, refund_row.at, clock, ("data", "at"))
     problems += check_refund(payment, refund_row, ("data",))
     if data.amount is None and not left:
         problems.append(problem(("data", "amount"), "Nothing is left of the payment", "exceeded"))

@@ -106,7 +106,9 @@ async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate)
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
-    existing = await find_already_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
+    existing = await find_already_reported(
+        ctx, FileShareDownloadRow, workspace_id, data.external_id, file_share_session_id=id
+    )
     if existing is not None:
         return await get_file_share_session(ctx, existing.file_share_session_id)
     # The clock may have been set back since the session began.

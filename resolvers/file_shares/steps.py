@@ -144,6 +144,22 @@ def check_end(session: FileShareSessionRow, at: datetime, clock: datetime, loc: 
     return check_moment(session, at, clock, loc)
 
 
+def check_refund_moment(
+    session: FileShareSessionRow,
+    payment: FileSharePaymentRow,
+    at: datetime,
+    clock: datetime,
+    loc: Location,
+) -> list[Problem]:
+    """The problems of the moment of a refund: before its payment, a day would lose what it never had."""
+    problems = check_moment(session, at, clock, loc)
+    if not problems and at < payment.at:
+        return [
+            problem(loc, "The moment is before the payment's at", "before_payment", input=write_moment(at))
+        ]
+    return problems
+
+
 def check_refund(
     payment: FileSharePaymentRow, refund_row: FileShareRefundRow, loc: Location
 ) -> list[Problem]:

@@ -35,6 +35,7 @@ from resolvers.file_shares import payments as file_share_payments
 from resolvers.file_shares import refunds as file_share_refunds
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
+from resolvers.graph.descriptions import spell_descriptions
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import OPERATION, expose
 from resolvers.graph.execution.nodes import declare_nodes, name_nodes, node_field, nodes_of
@@ -223,6 +224,7 @@ def make_schema() -> Schema:
     schema.documents = documents
     name_nodes(core_schema(schema))
     mark_plain_fields(core_schema(schema))
+    spell_descriptions(core_schema(schema))
     return schema
 
 

@@ -14,12 +14,16 @@ JSON = "application/json"
 
 @dataclass(slots=True)
 class Answer:
-    """A status, a whole body and its own headers; without a `media_type` it has no body."""
+    """A status, a whole body and its own headers; without a `media_type` it has no body.
+
+    It is compressed only if it says so: one with a secret that is shown once must not be.
+    """
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     media_type: str | None = JSON
+    is_compressible: bool = False
 
     @classmethod
     def of(cls, response: Response) -> Self:

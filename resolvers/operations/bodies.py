@@ -1,5 +1,6 @@
 """Request bodies: read up to a limit, and parsed as strict JSON."""
 
+from codecs import BOM_UTF8
 from math import inf
 from typing import Any
 
@@ -8,18 +9,20 @@ from starlette.requests import ClientDisconnect, Request
 
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.sent_headers import sent_header
-from schema.errors import Invalid, TooLarge, problem
+from schema.errors import Invalid, TooLarge, UnsupportedMediaType, problem
 
 # Python refuses to read integers of more than 4,300 digits; no body needs more than 20.
 LONGEST_LENGTH = 20
+_PLAIN = frozenset({"", "identity"})
 
 
 async def read_body(request: Request, largest: int = LARGEST_BODY, announced: float | None = None) -> bytes:
     """The whole body; `announced` is what `announced_length` says, if the caller knows it.
 
-    Raises `TooLarge` for more than `largest` bytes, if announced without reading any; and Starlette's
-    `ClientDisconnect`.
+    Raises `TooLarge` for more than `largest` bytes, if announced without reading any; `UnsupportedMediaType`
+    for a compressed body; and Starlette's `ClientDisconnect`.
     """
+    _check_encoding(request)
     if (announced_length(request) if announced is None else announced) > largest:
         raise body_too_large(largest)
     chunks: list[bytes] = []
@@ -37,6 +40,14 @@ async def read_body(request: Request, largest: int = LARGEST_BODY, announced: fl
         chunks.append(chunk)
 
 
+def _check_encoding(request: Request) -> None:
+    """Raises `UnsupportedMediaType` for a compressed body: a short one could hold gigabytes."""
+    encoding = sent_header(request, b"content-encoding")
+    if encoding is not None and encoding.strip().lower() not in _PLAIN:
+        message = "Send the body without `Content-Encoding`: compressed bodies are not read."
+        raise UnsupportedMediaType(message, {"Accept-Encoding": "identity"})
+
+
 def announced_length(request: Request) -> float:
     """The body's size in bytes according to `Content-Length`; 0 without one."""
     announced = sent_header(request, b"content-length") or ""
@@ -51,8 +62,11 @@ def body_too_large(largest: int) -> TooLarge:
 
 
 def parse_json(body: bytes) -> Any:
-    """JSON as RFC 8259 defines it: UTF-8, no NaN, no lone surrogates. Raises `Invalid`."""
+    """JSON as RFC 8259 defines it: UTF-8, no NaN, no lone surrogates; a byte order mark is ignored.
+
+    Raises `Invalid`.
+    """
     try:
-        return from_json(body, allow_inf_nan=False)
+        return from_json(body.removeprefix(BOM_UTF8), allow_inf_nan=False)
     except ValueError as error:
         raise Invalid([problem(("data",), f"The body should be JSON: {error}", "json_invalid")]) from None

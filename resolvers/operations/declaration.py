@@ -1,7 +1,7 @@
 """Operations: resolvers with a declaration of their callers, arguments and results."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,10 +12,9 @@ from pydantic import BaseModel, ValidationError, create_model
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import AUDITED_SCOPES, Scope, any_that_would_do, that_would_do
 from resolvers.operations.parameters import ABSENT, Parameter, parameters_of
-from schema.errors import Invalid
 from schema.kit.base import Count, Filters, Input
 from schema.kit.deprecation import Deprecation
-from schema.kit.problems import problems_of
+from schema.kit.problems import invalid_of
 from storage.changes.kinds import ChangeKind
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
@@ -180,16 +179,19 @@ class Operation:
         name = self.wider_filters.__name__ if self.wider_filters else self.name
         return create_model(f"{name}_arguments", __base__=Input, **fields)
 
-    def validate(self, values: Mapping[str, Any], *, reads_back: bool = False) -> dict[str, Any]:
+    def validate(
+        self, values: Mapping[str, Any], *, reads_back: bool = False, unnamed: Collection[str] = ()
+    ) -> dict[str, Any]:
         """The arguments for the resolver. Raises `Invalid` with every problem at once.
 
-        With `reads_back`, an update may repeat the fields of its resource that cannot change.
+        With `reads_back`, an update may repeat the fields of its resource that cannot change. A misspelt name
+        stands for none of the parameters in `unnamed`, which are not sent by name.
         """
         try:
             context = Count(reads_back=reads_back)
             checked = self.arguments.model_validate(dict(values), context=context)
         except ValidationError as error:
-            raise Invalid(problems_of(error)) from None
+            raise invalid_of(error, self.arguments, unnamed) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
 

@@ -20,6 +20,7 @@ _NAMES = {
     HTTPStatus.GONE: "Gone",
     HTTPStatus.PRECONDITION_FAILED: "PreconditionFailed",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "TooLarge",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "UnsupportedMediaType",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Invalid",
     HTTPStatus.TOO_MANY_REQUESTS: "RateLimited",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Internal",
@@ -112,6 +113,7 @@ def failures_of(operation: Operation, *, has_body: bool) -> dict[str, Any]:
         HTTPStatus.GONE: operation.filters is not None and operation.filters.may_be_gone,
         HTTPStatus.PRECONDITION_FAILED: operation.is_conditional,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: has_body,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE: has_body,
     }
     names = {status: name for status, name in _NAMES.items() if is_possible.get(status, True)}
     if operation.filters is not None:

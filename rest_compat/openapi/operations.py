@@ -32,6 +32,7 @@ METADATA = {
 }
 _KEY = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$"}
 _TEXT = {"type": "string"}
+_LOCATION = {"Location": {"description": "The path that reads the new resource.", "schema": _TEXT}}
 _ETAG = {"ETag": {"description": "The version of the resource, for `If-Match`.", "schema": _TEXT}}
 _ENDING = {
     "Deprecation": {"description": "Since when the operation is deprecated (RFC 9745).", "schema": _TEXT},
@@ -75,6 +76,7 @@ def _success(route: OperationRoute, schema: Schema) -> dict[str, Any]:
     body = None if status in EMPTY else content(schema if media_type == JSON else _TEXT, media_type)
     headers = _ENDING if route.operation.deprecation else {}
     headers = headers | (_ETAG if _has_tag(route) else {}) | (_REPLAYED if _takes_key(route) else {})
+    headers = headers | (_LOCATION if status == 201 and route.served.place_of_new is not None else {})
     return success(status, body) | ({"headers": headers} if headers else {})
 
 

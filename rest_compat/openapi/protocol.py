@@ -39,6 +39,7 @@ _REFUSALS = {
     401: "The credential is missing or invalid.",
     403: "The credential does not suffice.",
     413: "The body is too large.",
+    415: "The body is compressed.",
     429: "Too many requests: `Retry-After` has the seconds to wait.",
     500: "An unexpected error.",
     503: "A service that the gateway depends on is down.",

@@ -12,9 +12,10 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import operation_of
 from resolvers.operations.runner import run
 from rest_compat.routing.paths import PREFIX
+from rest_compat.routing.reading import rest_name
 from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
 from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
-from schema.kit.problems import problems_of
+from schema.kit.problems import invalid_of, named
 
 KEY_HEADER, SIGNATURE_HEADER = "Github-Public-Key-Identifier", "Github-Public-Key-Signature"
 LARGEST_REPORT = 4 * 1024 * 1024
@@ -45,10 +46,13 @@ def _read(body: bytes) -> list[Leak]:
         return _LEAKS.validate_python(sent)
     except ValidationError as error:
         # A token may be real, so no problem repeats it.
-        problems = [_without_secret(entry) for entry in problems_of(error)]
-    except Invalid as invalid:
+        invalid = invalid_of(error)
+        problems = [_without_secret(entry) for entry in invalid.problems]
+    except Invalid as unreadable:
+        invalid = unreadable
         problems = [entry | {"loc": []} for entry in invalid.problems]
-    raise Invalid(entry | {"loc": ["body", *entry["loc"]]} for entry in problems)
+    placed = (entry | {"loc": ["body", *entry["loc"]]} for entry in problems)
+    raise Invalid((named(entry, rest_name(entry["loc"]), "The body") for entry in placed), invalid.more)
 
 
 def _without_secret(entry: Problem) -> Problem:

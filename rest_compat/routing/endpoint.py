@@ -42,6 +42,8 @@ class OperationEndpoint:
 
     media_type: ClassVar[str] = JSON
     headers: Mapping[str, str] = {}
+    # The path that reads what a POST creates, without its id.
+    place_of_new: str | None = None
 
     def __init__(
         self, operation: Operation, model: Any, status: int, path_names: frozenset[str], place: str
@@ -82,7 +84,8 @@ class OperationEndpoint:
             raise located(operation, invalid, self._path_names) from None
         if expansion is not None:
             # What an entity tag is for, a change, knows the resource without its links.
-            return Answer(self.status, orjson.dumps(expansion.written(ctx, result)), self.headers)
+            written = orjson.dumps(expansion.written(ctx, result))
+            return Answer(self.status, written, self.headers, is_compressible=True)
         return self._answer(request, ctx, result, arguments)
 
     def _answer(self, request: Request, ctx: Context, result: Any, arguments: Mapping[str, Any]) -> Answer:
@@ -93,10 +96,12 @@ class OperationEndpoint:
         is_read = request.method == "GET"
         if (is_read or self.operation.gives is not None) and isinstance(result, _TAGGED):
             headers = {**headers, "ETag": result.etag_text()}
+            if status == 201 and self.place_of_new is not None:
+                headers["Location"] = self.place_of_new + _id_of(result)
             known = sent_header(request, b"if-none-match") if is_read else None
             if known is not None and matches_weakly(known, headers["ETag"]):
                 return Answer(304, headers=headers)
-        return Answer(status, self.body_of(result, arguments), headers, self.media_type)
+        return Answer(status, self.body_of(result, arguments), headers, self.media_type, is_read)
 
     def body_of(self, result: Any, arguments: Mapping[str, Any]) -> bytes:
         """The result for these arguments, as it is sent."""
@@ -113,6 +118,11 @@ def expandable(operation: Operation, model: Any) -> type[BaseModel] | None:
     if issubclass(model, Page):
         model = get_args(model.model_fields["data"].annotation)[0]
     return model if LINKS.get(model) else None
+
+
+def _id_of(result: ShapedRow[Any] | Resource) -> str:
+    # Without a model of what has been written already.
+    return str(result.written()["id"] if isinstance(result, ShapedRow) else result.id)
 
 
 def _most_objects(arguments: Mapping[str, Any]) -> int:

@@ -1,7 +1,7 @@
 """Reads a REST request as the arguments of an operation, which its own models validate."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from starlette.datastructures import QueryParams
@@ -10,14 +10,17 @@ from starlette.requests import Request
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.declaration import Operation
 from resolvers.operations.parameters import Parameter
+from rest_compat.routing.causes import explain
 from rest_compat.routing.used import RouteUsage
 from schema.errors import AnswerTooLarge, Invalid, problem
 from schema.kit.annotations import is_list
 from schema.kit.base import SPARE_KEYS
+from schema.kit.problems import name_of, named
 from storage.caches import Cache
 from storage.usage.usage import Used
 
 EXPAND = "expand"
+_PARTS = frozenset({"path", "query", "body", "header"})
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
 # What is kept of one query and its path, with what readers work out from it for callers of two kinds, takes
@@ -50,20 +53,24 @@ class Arguments:
         self._usage = usage
         self._path_names = path_names
         self._has_body = any(parameter.place == "data" for parameter in operation.parameters)
+        # No query has them by name.
+        self._unnamed = path_names | {each.name for each in operation.parameters if each.place == "data"}
+        fields = operation.filters.model_fields if operation.filters else {}
+        self._lists = frozenset(name for name, field in fields.items() if is_list(field.annotation))
 
     async def read(self, request: Request) -> Read:
         """Raises `Invalid` with every problem, or `TooLarge`."""
         values = {**request.path_params}
         if self._has_body:
             values |= read_query(self._operation, request.query_params, self._path_names)
-            arguments = self._validated(values | {"data": await self._body(request)})
+            arguments = self._validated(values | {"data": await self._body(request)}, request.query_params)
             return arguments, self._usage.of(request.query_params, arguments["data"])
         query: bytes = request.scope["query_string"]
         key = (self._usage.place, query, *values.items())
         kept = _kept.get(key)
         if kept is None:
             values |= read_query(self._operation, self._own(request.query_params), self._path_names)
-            kept = self._validated(values), self._usage.of(request.query_params)
+            kept = self._validated(values, request.query_params), self._usage.of(request.query_params)
             length = len(query) + sum(map(len, request.path_params.values()))
             if length <= LONGEST_KEPT:
                 _kept.keep(key, kept, _size(query.count(b"=") + len(request.path_params), length))
@@ -82,11 +89,14 @@ class Arguments:
         except Invalid as invalid:
             raise located(self._operation, invalid, self._path_names) from None
 
-    def _validated(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _validated(self, values: Mapping[str, Any], params: QueryParams) -> Mapping[str, Any]:
         try:
-            return self._operation.validate(values, reads_back=True)
+            return self._operation.validate(values, reads_back=True, unnamed=self._unnamed)
         except Invalid as invalid:
-            raise located(self._operation, invalid, self._path_names) from None
+            explained = Invalid(
+                [explain(entry, params, self._lists) for entry in invalid.problems], invalid.more
+            )
+            raise located(self._operation, explained, self._path_names) from None
 
 
 def _size(parameters: int, letters: int) -> int:
@@ -113,7 +123,7 @@ def read_query(operation: Operation, params: QueryParams, path_names: frozenset[
 
 
 def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) -> Invalid:
-    """The same problems, with each `loc` beginning with `path`, `query` or `body`."""
+    """The same problems, which name their place; each `loc` begins with `path`, `query` or `body`."""
     if isinstance(invalid, AnswerTooLarge):
         return invalid
     places = {parameter.name: parameter.place for parameter in operation.parameters}
@@ -133,8 +143,14 @@ def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) 
             loc = ["path" if first in path_names else "query", first, *rest]
         else:
             loc = [first, *rest]
-        problems.append(entry | {"loc": loc})
+        whole = "The body" if loc[0] == "body" else "The request"
+        problems.append(named(entry | {"loc": loc}, rest_name(loc), whole))
     return Invalid(problems, invalid.more)
+
+
+def rest_name(loc: Sequence[str | int]) -> str:
+    """The name of a place, without the part of the request that has it."""
+    return name_of(loc[1:] if loc and loc[0] in _PARTS else loc)
 
 
 def _grouped(operation: Operation, params: QueryParams) -> dict[str, list[str]]:

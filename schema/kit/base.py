@@ -191,6 +191,9 @@ class Filters(Input):
     paged: ClassVar[bool] = False
     may_be_gone: ClassVar[bool] = False
 
+    # Beside the other parameters of an operation, not inside a parameter of its own.
+    is_spread: ClassVar[bool] = True
+
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
         """The data to validate for arguments of GraphQL, where null is the same as left out.

@@ -182,9 +182,9 @@ def check_page(limit: int, page: int) -> None:
     """Checks the arguments of a link. Raises `Invalid` with both problems at once."""
     problems = []
     if not 1 <= limit <= MOST_PER_PAGE:
-        message = f"Input should be between 1 and {MOST_PER_PAGE}"
+        message = f"`limit` should be between 1 and {MOST_PER_PAGE}"
         problems.append(problem(("limit",), message, "range", input=limit))
     if page < 1:
-        problems.append(problem(("page",), "Input should be 1 or more", "range", input=page))
+        problems.append(problem(("page",), "`page` should be 1 or more", "range", input=page))
     if problems:
         raise Invalid(problems)

@@ -114,12 +114,37 @@ async def test_payments_and_refunds_are_at_most_five_minutes_ahead(surface, sess
 async def test_a_repeat_of_a_payment_changes_nothing_even_if_it_differs(
     surface, gateway, tenant, session, payment
 ):
-    other = await surface.create_file_share_session(data=FREE)
     facts = await facts_of(gateway, tenant)
     repeat = {"amount": 1, "currency": "usd", "external_id": "p-1", "at": "2001-01-31T09:00:00Z"}
-    for id in (session["id"], other["id"]):
-        assert await surface.record_payment(id=id, data=repeat) == payment
+    assert await surface.record_payment(id=session["id"], data=repeat) == payment
     assert await facts_of(gateway, tenant) == facts
+
+
+async def test_an_external_id_of_another_session_or_payment_is_no_repetition(surface, session, payment):
+    other = await surface.create_file_share_session(data=FREE)
+    second = await surface.record_payment(id=other["id"], data=PAID | {"external_id": "p-2"})
+    report = {"external_id": "same", "at": at(5)}
+    await surface.record_download(id=session["id"], data=report)
+    await surface.refund_payment(id=payment["id"], data=report | {"amount": 1})
+    for call, id, data in (
+        (surface.record_payment, other["id"], PAID | {"external_id": "p-1"}),
+        (surface.record_download, other["id"], report),
+        (surface.refund_payment, second["id"], report | {"amount": 1}),
+    ):
+        with pytest.raises(Refused) as refused:
+            await call(id=id, data=data)
+        assert refused.value.problems == {("external_id",): "duplicate"}
+    assert await surface.get_file_share_payment(id=second["id"]) == second
+
+
+async def test_a_refund_is_not_before_its_payment(surface, session, payment):
+    with pytest.raises(Refused) as refused:
+        await surface.refund_payment(id=payment["id"], data={"amount": 1, "at": at(4)})
+    assert refused.value.problems == {("at",): "before_payment"}
+    ahead = (now() + timedelta(minutes=3)).isoformat()
+    later = await surface.record_payment(id=session["id"], data=PAID | {"at": ahead, "external_id": "p-2"})
+    refunded = await surface.refund_payment(id=later["id"], data={"amount": 1})
+    assert refunded["refunds"][0]["at"] == later["at"]
 
 
 async def test_a_refund_without_an_amount_gives_back_all_that_is_left(
@@ -165,10 +190,9 @@ async def test_a_repeat_of_a_refund_changes_nothing_even_if_it_differs(
     surface, gateway, tenant, session, payment
 ):
     done = await surface.refund_payment(id=payment["id"], data={"amount": 400, "external_id": "r-1"})
-    other = await surface.record_payment(id=session["id"], data=PAID)
     facts = await facts_of(gateway, tenant)
-    for id in (payment["id"], other["id"]):
-        assert await surface.refund_payment(id=id, data={"amount": 9999, "external_id": "r-1"}) == done
+    repeat = {"amount": 9999, "external_id": "r-1"}
+    assert await surface.refund_payment(id=payment["id"], data=repeat) == done
     assert await facts_of(gateway, tenant) == facts
 
 
@@ -188,10 +212,12 @@ async def test_what_is_unknown_or_another_workspaces_is_not_found(
 async def test_payments_with_one_external_id_at_once_are_one(surface, gateway, tenant):
     sessions = [await surface.create_file_share_session(data=PRICED) for _ in range(3)]
     data = PAID | {"external_id": "p-1"}
-    answers = await asyncio.gather(
-        *(surface.record_payment(id=session["id"], data=data) for session in sessions * 2)
-    )
-    assert len({answer["id"] for answer in answers}) == 1
+    calls = [surface.record_payment(id=session["id"], data=data) for session in sessions * 2]
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    # The session that was first has it, and the others are told so.
+    assert len({answer["id"] for answer in answers if not isinstance(answer, Refused)}) == 1
+    refused = [one.problems for one in answers if isinstance(one, Refused)]
+    assert refused == [{("external_id",): "duplicate"}] * 4
     counts = await counts_of(gateway, tenant)
     assert (counts["payment", "31 09:05"], counts["conversion", "31 09:00"]) == (1, 1)
 

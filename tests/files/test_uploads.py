@@ -127,7 +127,7 @@ async def test_missing_parts_are_named_and_not_counted(surface, numbers, message
     with pytest.raises(Refused) as refused:
         await surface.complete_file_upload(id=file["id"], data=completion(file, sent))
     told = {tuple(entry["loc"]): entry["msg"] for entry in refused.value.detail}
-    assert told[("parts",)] == message
+    assert told[("parts",)] == f"`parts`: {message}"
 
 
 async def test_a_completion_has_every_field_of_each_part(surface):

@@ -27,7 +27,12 @@ ROUTES = [Route(template, lambda _: None, methods=[method]) for method, template
 
 
 def search(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
-    """Starlette's search, without the HEAD that it adds to each GET and that operations do not have."""
+    """Starlette's search, without the HEAD that it adds to each GET and that operations do not have.
+
+    A path that another method has without parameters is no value of a parameter.
+    """
+    if (method, path) not in TEMPLATES and any(path == template for _, template in TEMPLATES):
+        return None
     scope = {"type": "http", "method": method, "path": path, "headers": []}
     for route in ROUTES:
         match, child = route.matches(scope)

@@ -293,16 +293,3 @@ async def test_records_of_other_workspaces_are_not_found(gateway, other_tenant, 
 )
 async def test_no_address_breaks_a_page(owner, base, path):
     assert (await owner.open(f"{base}/{path}")).status_code in (200, 422)
-
-
-async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(
-    owner, rest, base, customer, sale
-):
-    await owner.open(f"{base}/shares/{sale['share_id']}")
-    assert "Last 30 days" in owner.text
-    assert "Revenue in other currencies: ¥1,900." in owner.text
-    await owner.open(f"{base}/customers/{customer['id']}")
-    assert f'<a href="{base}/dashboard?range=30d&amp;customer_id={customer["id"]}' in owner.page.text
-    idle = await rest.create_share(data={"name": "Idle", "prices": [{"amount_type": "free"}]})
-    await owner.open(f"{base}/shares/{idle['id']}")
-    assert "Last 30 days" not in owner.text

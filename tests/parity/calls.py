@@ -8,7 +8,7 @@ from graphql import get_named_type
 from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.graph.execution.fields import annotations_of
-from resolvers.graph.execution.spelling import spelled
+from resolvers.graph.execution.spelling import graphql_name, spelled
 from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
 from rest_compat.routing.endpoint import EMPTY
@@ -146,10 +146,17 @@ def _in_graphql(operation: Operation, refused: Refused) -> dict[str, Any]:
     if isinstance(detail, list):
         annotations = annotations_of(operation)
         entries = [entry | {"loc": _without_place(entry["loc"])} for entry in detail]
-        detail = sorted((_plain(spelled(entry, annotations)) for entry in entries), key=str)
+        detail = sorted((_plain(_spelled(entry, annotations)) for entry in entries), key=str)
     else:
         detail = spelled({"loc": [], "msg": detail, "type": ""}, {})["msg"]
     return {"status": refused.status, "code": body["error"], "detail": detail, "more": body.get("more", 0)}
+
+
+def _spelled(entry: dict[str, Any], annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """The problem in GraphQL's spelling, also where its sentence names its place."""
+    kept = entry["msg"].replace(f"`{graphql_name(entry['loc'])}`", "\0")
+    found = spelled(entry | {"msg": kept}, annotations)
+    return found | {"msg": found["msg"].replace("\0", f"`{graphql_name(found['loc'])}`")}
 
 
 def _without_place(loc: list[Any]) -> list[Any]:

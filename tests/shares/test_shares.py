@@ -78,7 +78,7 @@ async def test_a_field_of_another_kind_of_price_is_refused_by_the_kind(surface, 
     assert failure.problems == {("prices", 0, field): "price_kind"}
     (problem,) = failure.detail
     spelled = to_camel_case(field) if surface.name == "graphql" else field
-    assert problem["msg"] == f"A {kind} price does not have {spelled}"
+    assert problem["msg"] == f"`prices.0.{spelled}`: A {kind} price does not have {spelled}"
 
 
 async def test_another_workspaces_share_does_not_exist(surface, other_tenant):

@@ -146,4 +146,4 @@ async def test_a_first_out_of_bounds_is_refused(graphql, first):
 async def test_first_does_not_hide_a_limit_out_of_bounds(graphql):
     (error,) = (await graphql("{ shares(first: 2, limit: 101) { meta { total } } }"))["errors"]
     (entry,) = error["extensions"]["detail"]
-    assert (entry["loc"], entry["msg"]) == (["limit"], "Input should be less than or equal to 100")
+    assert (entry["loc"], entry["msg"]) == (["limit"], "`limit` should be less than or equal to 100")

@@ -178,15 +178,22 @@ async def test_a_link_needs_the_scope_that_it_needs_in_graphql(
 @pytest.mark.parametrize(
     ("sent", "message"),
     [
-        ("shares", "FileShareSession has no link `shares`: did you mean `share`?"),
+        ("shares", "`expand`: FileShareSession has no link `shares`: did you mean `share`?"),
         (
             "x",
-            "FileShareSession has no link `x`: use `customer`, `downloads`, `payments`, `refunds`, `share`",
+            "`expand`: FileShareSession has no link `x`: "
+            "use `customer`, `downloads`, `payments`, `refunds`, `share`",
         ),
-        ("share.prices", "Share has no link `prices`: use `workspace`"),
-        ("share.workspace.members", "`share.workspace.members` goes too far: Workspace has no links"),
-        ("payments.customer.events.parent", "`payments.customer.events.parent` has 4 levels; the limit is 3"),
-        (",".join(["share"] * 21), "Expand at most 20 links, not 21"),
+        ("share.prices", "`expand`: Share has no link `prices`: use `workspace`"),
+        (
+            "share.workspace.members",
+            "`expand`: `share.workspace.members` goes too far: Workspace has no links",
+        ),
+        (
+            "payments.customer.events.parent",
+            "`expand`: `payments.customer.events.parent` has 4 levels; the limit is 3",
+        ),
+        (",".join(["share"] * 21), "`expand` takes at most 20 links, not 21"),
         ("s" * 1001, "`expand` has at most 1,000 characters"),
     ],
 )

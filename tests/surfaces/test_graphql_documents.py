@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from oauth.scopes import Scope
+from tests.support.callers.surfaces import joined
 from tests.support.servers.gateways import make_token
 
 FIXED = {"amountType": "FIXED", "priceAmount": 1500}
@@ -25,8 +26,8 @@ def post(gateway, tenant):
 
 
 async def extensions(answer: Any) -> Any:
-    (error,) = answer.json()["errors"]
-    return error["extensions"]
+    """The extensions of the first error, with the problems of all."""
+    return joined(answer.json()["errors"])["extensions"]
 
 
 DAY = 'startDate: "2026-01-31", endDate: "2026-01-31", interval: DAY'
@@ -44,6 +45,7 @@ async def test_a_filter_of_null_is_refused_and_does_not_give_everything(post, fi
     answer = await post(f"{{ {field} }}")
     (problem,) = (await extensions(answer))["detail"]
     assert (problem["loc"], problem["type"]) == ([name], "null_filter")
+    assert problem["msg"] == f"`{name}` should not be null: leave the filter out to get everything"
 
 
 async def test_a_filter_of_null_is_refused_in_a_variable_and_left_out_it_gives_everything(post):

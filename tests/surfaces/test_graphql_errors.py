@@ -26,11 +26,11 @@ async def home(gateway, tenant):
     [
         ("{ shares { data { nam } } }", "Cannot query field 'nam' on type 'Share'. Did you mean 'name'?"),
         ("{ shares {", "Syntax Error: Expected Name, found <EOF>."),
-        ("{ shares(limit: 101) { data { id } } }", "Input should be less than or equal to 100"),
+        ("{ shares(limit: 101) { data { id } } }", "`limit` should be less than or equal to 100"),
         ("query($id: ID!) { share(id: $id) { id } }", "`id` is required"),
         (f'{{ share(id: "{ABSENT}") {{ id }} }}', "There is no such share."),
         ("query A { __typename } query B { __typename }", "This document has several operations"),
-        ('{ customer(id: "x") { id } }', "Input should be a valid UUID"),
+        ('{ customer(id: "x") { id } }', "`id` should be a valid UUID"),
         ("{ customer { id } }", "Name the customer by either `id` or `externalId`"),
     ],
 )
@@ -47,35 +47,35 @@ async def test_the_message_is_the_first_problems_own_sentence(graphql, document,
         (
             'mutation { createShare(data: {name: "Atlas", prices: [{amountType: FIXED}]}) { id } }',
             ["data", "prices", 0],
-            "A fixed price needs priceAmount",
+            "`prices.0`: A fixed price needs priceAmount",
         ),
         (
             'mutation { createShare(data: {name: "Atlas", prices: '
             "[{amountType: FIXED, priceAmount: 0}]}) { id } }",
             ["data", "prices", 0, "priceAmount"],
-            "Input should be greater than or equal to 1",
+            "`prices.0.priceAmount` should be greater than or equal to 1",
         ),
         (
             '{ metrics(startDate: "2026-01-31", endDate: "2026-01-01", interval: DAY) { currency } }',
             ["endDate"],
-            "Input should not be before startDate, 2026-01-31",
+            "`endDate` should not be before startDate, 2026-01-31",
         ),
         (
             '{ metrics(startDate: "2000-01-01", endDate: "2026-01-01", interval: HOUR) { currency } }',
             ["interval"],
-            "From startDate to endDate are more than 10000 periods of this interval, the limit",
+            "`interval`: From startDate to endDate are more than 10000 periods of this interval, the limit",
         ),
         (
             f'mutation {{ createCustomerSession(data: {{customerId: "{ABSENT}", externalCustomerId: "x"}}) '
             "{ id } }",
             ["data", "customerId"],
-            "Send customerId or externalCustomerId, not both",
+            "`customerId`: Send customerId or externalCustomerId, not both",
         ),
         (
             "mutation { createMember(data: "
             f'{{customerId: "{ABSENT}", email: "a@example.com", externalId: ""}}) {{ id }} }}',
             ["data", "externalId"],
-            "String should have at least 1 character",
+            "`externalId` should have at least 1 character",
         ),
     ],
 )
@@ -107,8 +107,9 @@ async def test_keys_that_callers_choose_keep_their_spelling(graphql):
         f"mutation {{ createCustomer(data: {data}) {{ id }} }}",
         f"mutation {{ createCustomer(data: {{metadata: {pairs}}}) {{ id }} }}",
     ):
-        (error,) = (await graphql(document))["errors"]
-        assert all("myKey" not in str(entry) for entry in error["extensions"]["detail"])
+        errors = (await graphql(document))["errors"]
+        assert errors
+        assert all("myKey" not in str(error) for error in errors)
 
 
 DATES = 'startDate: "2026-01-01", endDate: "2026-01-31", interval: DAY'

@@ -34,8 +34,8 @@ def ask(counting):
 
 
 def refused(answer: Any) -> tuple[str, str]:
-    """The code and the words of the only error."""
-    (error,) = answer.json()["errors"]
+    """The code and the words of the first error."""
+    error = answer.json()["errors"][0]
     detail = error["extensions"]["detail"]
     return error["extensions"]["code"], detail if isinstance(detail, str) else detail[0]["msg"]
 
@@ -90,7 +90,7 @@ HOSTILE = {
     "unknown fields far down": (f"{{{chr(10) * 45_000}{times(1_000, 'x#')}}}", "Cannot query field 'x0'"),
     "an object of unknown fields": (
         f"mutation {{ createShare(data: {{ {times(1_200, 'unknown#: 1')} }}) {{ id }} }}",
-        "Object should have at most",
+        "`data` should have at most",
     ),
     "directives": ("{ __typename" + " @x" * 2_400 + " }", "Unknown directive '@x'."),
     "many operations": (times(900, "query q# { __typename }"), "several operations"),
@@ -102,7 +102,7 @@ HOSTILE = {
     "lists within lists": (f"{{ shares(limit: {'[' * 900}{']' * 900}) {{ meta {{ total }} }} }}", "too deep"),
     "a number of 60,000 digits": (
         f"{{ shares(limit: {'9' * 60_000}) {{ meta {{ total }} }} }}",
-        "Input should be a finite number",
+        "`limit` should be a finite number",
     ),
     "blanks beyond the limit": ("{__typename}" + " " * 65_536, "65548 bytes; the limit is 65536"),
 }

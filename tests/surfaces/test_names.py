@@ -89,7 +89,7 @@ async def test_a_name_that_reads_as_another_is_cleaned(caller, tenant, operation
 async def test_an_invisible_name_is_refused(caller, tenant, operation, name):
     (problem,) = (await refused(create(caller, tenant, operation, name), 422, "invalid")).detail
     assert (problem["loc"][-1], problem["type"]) == ("name", "name_invisible")
-    assert problem["msg"] == "Input should have at least 1 visible character"
+    assert problem["msg"] == "`name` should have at least 1 visible character"
 
 
 @pytest.mark.parametrize("operation", ["create_share", "create_workspace"])
@@ -102,7 +102,7 @@ async def test_three_characters_are_a_name_with_a_blank_inside_and_not_with_one_
         (problem,) = (await refused(create(caller, tenant, operation, short), 422, "invalid")).detail
         assert (problem["type"], problem["msg"]) == (
             "string_too_short",
-            "Input should have at least 3 characters",
+            "`name` should have at least 3 characters",
         )
 
 

@@ -5,7 +5,7 @@ to the fold.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
 
@@ -29,7 +29,8 @@ from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
 from storage.metrics.packs.ledger import CELLS
 from storage.persons.persons import PersonReference, persons_of
-from storage.rows.rows import insert_complete_rows, new_row, table_of, values_of
+from storage.rows.rows import insert_complete_rows, new_row, table_of, update_rows, values_of
+from storage.tables.customers.customers import CustomerRow
 from storage.tables.events.events import EventRow
 from storage.tables.metrics.metrics import MetricFactRow
 from storage.tables.shares.file_share_sessions import (
@@ -50,6 +51,8 @@ FEWEST_CUSTOMERS, MOST_CUSTOMERS = 20, 20_000
 SEED = 20_260_131
 _INGESTED = (ChangeKind.FILE_SHARE_SESSIONS_INGESTED, ChangeKind.EVENTS_INGESTED)
 
+_customers = table_of(CustomerRow)
+
 
 async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: int) -> None:
     """Add this many sessions and events in the last `days`, 2,000 in each transaction.
@@ -63,7 +66,8 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
     buyers: list[Buyer] = []
     while len(buyers) < customers:
         many = min(customers - len(buyers), CUSTOMERS_AT_A_TIME)
-        buyers += await _buyers(ctx, workspace_id, random, len(buyers) + 1, many)
+        numbers = range(len(buyers) + 1, len(buyers) + 1 + many)
+        buyers += await _buyers(ctx, workspace_id, random, numbers, until - timedelta(days=days))
     activity = Activity(random, workspace_id, items, buyers, days, until)
     with counting() as progress:
         task = progress.add_task("Sessions", total=sessions)
@@ -92,15 +96,22 @@ async def _items(connection: Connection, workspace_id: UUID, random: Random) -> 
     return [Item(row.id, row.price_amount, Long(int(random.lognormvariate(17, 1)))) for row in rows]
 
 
-async def _buyers(ctx: Context, workspace_id: UUID, random: Random, first: int, many: int) -> list[Buyer]:
-    """Create as many customers, numbered from `first`, in one transaction."""
+async def _buyers(
+    ctx: Context, workspace_id: UUID, random: Random, numbers: range, before: datetime
+) -> list[Buyer]:
+    """Create customers with these numbers in one transaction, as if in the year before that moment."""
     references = []
     async with ctx.change() as inside:
-        for number in range(first, first + many):
+        for number in numbers:
             id = f"buyer-{number}"
             data = {"name": _name(number), "email": f"{id}@example.com", "external_id": id}
             customer = await perform(inside, create_customer, data=data)
             references.append(PersonReference(customer.id, id))
+            came_at = before - timedelta(days=365 * random.random() ** 2)
+            # No buyer is younger than a purchase; an operation would have taken the present moment.
+            await update_rows(
+                inside.connection, CustomerRow, _customers.c.id == customer.id, created_at=came_at
+            )
         persons = await persons_of(inside.connection, ctx.services.database, workspace_id, references)
     return [
         Buyer(person, random.choice(ZONES), Currency.EUR if random.random() < 0.25 else Currency.USD)

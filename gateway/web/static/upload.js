@@ -13,7 +13,9 @@ async function call(path, body) {
   const answer = await fetch(`/api/files${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   const content = await answer.json();
   if (!answer.ok) {
-    throw new Error(typeof content.detail === "string" ? content.detail : content.detail[0].msg);
+    const { detail } = content;
+    // The page names the file; the name of the field, which programs need, says nothing to its reader.
+    throw new Error(typeof detail === "string" ? detail : detail[0].msg.replace(/^`[^`]*`: /, ""));
   }
   return content;
 }

@@ -9,7 +9,7 @@ import strawberry
 from strawberry.types.nodes import SelectedField, Selection
 from strawberry.utils.str_converters import to_snake_case
 
-from resolvers.graph.execution.spelling import spelled
+from resolvers.graph.execution.spelling import graphql_name, spelled
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import Operation, operation_of
@@ -19,6 +19,7 @@ from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
 from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
 from schema.kit.deprecation import reason_of
+from schema.kit.problems import named
 
 OPERATION = "operation"
 # The metadata of a field that costs a call but is no operation.
@@ -120,7 +121,7 @@ def collect(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any
 
 
 def located(operation: Operation, invalid: Invalid) -> Invalid:
-    """The same problems in GraphQL's spelling, with each `loc` beginning with one of the arguments."""
+    """The same problems in GraphQL's spelling, which name their place; a `loc` begins with an argument."""
     if isinstance(invalid, AnswerTooLarge):
         return invalid
     annotations = annotations_of(operation)
@@ -130,7 +131,8 @@ def located(operation: Operation, invalid: Invalid) -> Invalid:
         first, *rest = entry["loc"]
         if first in spread and rest:
             first, *rest = rest
-        problems.append(spelled(entry | {"loc": [first, *rest]}, annotations))
+        own = spelled(entry | {"loc": [first, *rest]}, annotations)
+        problems.append(named(own, graphql_name(own["loc"])))
     return Invalid(problems, invalid.more)
 
 

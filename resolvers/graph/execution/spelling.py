@@ -1,15 +1,16 @@
 """Problems in GraphQL's spelling: names in camel case, values of enums by their names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, StrEnum
 from inspect import isclass
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 from strawberry.utils.str_converters import to_camel_case
 
 from schema.errors import Problem
+from schema.kit.problems import name_of, types_in
 from storage import enums
 
 # Messages write a name or value of more than one word with an underscore, and nothing else.
@@ -30,33 +31,35 @@ def spelled(entry: Problem, annotations: Mapping[str, Any]) -> Problem:
     """
     first, *rest = entry["loc"] or [""]
     if first not in annotations:
-        return entry | {"msg": _in_words(entry["msg"])}
-    loc, types = [to_camel_case(first)], list(_types_in(annotations[first]))
+        return entry | {"msg": _message_in_words(entry)}
+    loc, types = [to_camel_case(first)], list(types_in(annotations[first]))
     for part in rest:
         fields = [type_.model_fields[part] for type_ in types if _has_field(type_, part)]
         loc.append(to_camel_case(part) if fields else part)
         if not isinstance(part, int):
-            types = [type_ for field in fields for type_ in _types_in(field.annotation)]
+            types = [type_ for field in fields for type_ in types_in(field.annotation)]
     names = {each.value: name for type_ in types for name, each in _members_of(type_)}
-    message = _in_words(entry["msg"])
+    message = _message_in_words(entry)
     if entry["type"] == "enum":
         message = _QUOTED.sub(lambda match: f"'{names.get(match[1], match[1])}'", entry["msg"])
     return entry | {"loc": loc, "msg": message}
 
 
+def graphql_name(loc: Sequence[str | int]) -> str:
+    """The name of a place, without the argument `data` around it."""
+    return name_of(loc[1:] if len(loc) > 1 and loc[0] == "data" else loc)
+
+
+def _message_in_words(entry: Problem) -> str:
+    if entry["type"] != "extra_forbidden":
+        return _in_words(entry["msg"])
+    # The name that is not accepted stays as the caller wrote it.
+    sent, mark, suggested = entry["msg"].partition("; did you mean ")
+    return f"{sent}{mark}{_in_words(suggested)}"
+
+
 def _in_words(message: str) -> str:
     return _WORD.sub(lambda match: _VALUES.get(match[0]) or to_camel_case(match[0]), message)
-
-
-def _types_in(annotation: Any) -> Iterator[Any]:
-    """The classes in an annotation, through its wrappers, unions and lists."""
-    if hasattr(annotation, "__supertype__"):
-        annotation = annotation.__supertype__
-    if arguments := get_args(annotation):
-        for argument in arguments:
-            yield from _types_in(argument)
-    else:
-        yield annotation
 
 
 def _has_field(type_: Any, name: str | int) -> bool:

@@ -19,6 +19,7 @@ from resolvers.graph.http.planned_requests import planned
 from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, admit_survey
+from resolvers.graph.survey.problem_places import bounded, cause_of, separated
 from resolvers.graph.survey.surveys import Survey
 from resolvers.operations.admission import admit, charge_remainder, largest_body
 from resolvers.operations.answer_size import dumped
@@ -30,7 +31,6 @@ from resolvers.operations.security_events import note_refusals
 from resolvers.operations.sent_headers import sent_list
 from schema.errors import (
     LARGEST_ANSWER,
-    MOST_PROBLEMS,
     AnswerTooLarge,
     Failure,
     Internal,
@@ -97,6 +97,8 @@ class GraphQLEndpoint:
         except AnswerTooLarge as failure:
             data, errors = None, [_as_error(failure)]
             answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
+        # A mutation may show a secret once. The name of one in a query only makes its answer longer.
+        answer.is_compressible = sent is not None and "mutation" not in sent.text
         if errors:
             _note(ctx, [_failure_of(ctx, error) for error in errors])
         if data is None and errors:
@@ -139,7 +141,7 @@ class GraphQLEndpoint:
             if prepared is not None and prepared.fits(ctx):
                 _count(ctx, request.kept.used(self._schema, sent.name))
                 data, errors = await request.plan.answer(ctx, prepared, admitted.demands)
-                return _bounded(data, request.placed(errors))
+                return _bounded(data, request.placed(separated(errors)))
         return await self._execute_at_first(ctx, sent, allowed, admitted)
 
     async def _execute_at_first(
@@ -164,7 +166,7 @@ class GraphQLEndpoint:
         )
         # The stock executor counts no bytes: `dumped` does.
         ctx.caller.bytes_written = LARGEST_ANSWER
-        return _bounded(result.data, result.errors or [])
+        return _bounded(result.data, separated(result.errors or []))
 
 
 def _bounded(data: Any, errors: list[GraphQLError]) -> tuple[Any, list[GraphQLError]]:
@@ -187,9 +189,8 @@ def _shows_pages(request: Request) -> bool:
 def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     if error.operation_type is OperationType.MUTATION:
         return MethodNotAllowed("GET accepts queries only: send mutations by POST.", {"Allow": "POST"})
-    return Invalid(
-        [problem(("query",), "Subscriptions are not supported: send a query or a mutation", "graphql")]
-    )
+    message = "Subscriptions are not supported: send a query or a mutation as `query`"
+    return Invalid([problem(("query",), message, "graphql")])
 
 
 def _note(ctx: Context, failures: Sequence[Failure]) -> None:
@@ -204,9 +205,9 @@ async def _respond(
     """The answer, whose bytes are charged if it says its cost. Raises `AnswerTooLarge`."""
     # An answer to a document that was not executed has no data, not even null.
     body: dict[str, Any] = {} if data is None and errors else {"data": data}
+    errors = bounded(errors)
     if errors:
         body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
-        _shorten(body["errors"])
     extensions: dict[str, Any] = {}
     if len(errors) > MOST_ERRORS:
         extensions["more"] = len(errors) - MOST_ERRORS
@@ -224,23 +225,11 @@ async def _respond(
     return Answer(200, written, headers, media_type)
 
 
-def _shorten(errors: list[dict[str, Any]]) -> None:
-    """Limit the answer to 100 problems, but keep the first of each error."""
-    left = MOST_PROBLEMS
-    for extensions in (error["extensions"] for error in errors):
-        if not isinstance(detail := extensions["detail"], list):
-            continue
-        kept = detail[: max(left, 1)]
-        left -= len(kept)
-        if more := extensions.get("more", 0) + len(detail) - len(kept):
-            extensions |= {"detail": kept, "more": more}
-
-
 def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
     """The error as callers see it; an unexpected one is logged and reveals only the request id."""
     failure = _failure_of(ctx, error)
     if isinstance(failure, Internal):
-        log.error("unforeseen", exc_info=_cause_of(error), field=_field_of(error))
+        log.error("unforeseen", exc_info=cause_of(error), field=_field_of(error))
     formatted: dict[str, Any] = {"message": failure.message, "extensions": failure.extensions}
     if error.locations:
         formatted["locations"] = [place.formatted for place in error.locations[:MOST_LOCATIONS]]
@@ -250,7 +239,7 @@ def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
 
 
 def _failure_of(ctx: Context, error: GraphQLError) -> Failure:
-    cause = _cause_of(error)
+    cause = cause_of(error)
     if isinstance(cause, Failure):
         return cause
     if cause is None or isinstance(cause, GraphQLError):
@@ -259,14 +248,7 @@ def _failure_of(ctx: Context, error: GraphQLError) -> Failure:
 
 
 def _is_of_size(error: GraphQLError) -> bool:
-    return isinstance(_cause_of(error), AnswerTooLarge | LinesTooLong)
-
-
-def _cause_of(error: GraphQLError) -> Exception | None:
-    cause = error.original_error
-    while isinstance(cause, GraphQLError) and cause.original_error is not None:
-        cause = cause.original_error
-    return cause
+    return isinstance(cause_of(error), AnswerTooLarge | LinesTooLong)
 
 
 def _field_of(error: GraphQLError) -> str | None:

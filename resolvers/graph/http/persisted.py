@@ -55,12 +55,12 @@ def hash_in(extensions: Mapping[str, Any]) -> str | None:
         raise Invalid([problem(_PLACE, "`persistedQuery` should be an object or null", "type")])
     version = sent.get("version", 1)
     if version != 1 or isinstance(version, bool):
-        raise Invalid([problem((*_PLACE, "version"), "Send version 1", "version")])
+        raise Invalid([problem((*_PLACE, "version"), "`version` should be 1", "version")])
     digest = sent.get("sha256Hash")
     if digest is None:
         return None
     if not isinstance(digest, str) or not _HASH.fullmatch(digest):
-        message = "Send the document's SHA-256 as 64 hexadecimal digits in lower case"
+        message = "`sha256Hash` should be the document's SHA-256: 64 hexadecimal digits in lower case"
         raise Invalid([problem((*_PLACE, "sha256Hash"), message, "hash")])
     return digest
 
@@ -86,6 +86,14 @@ def keep_text(owner: Owner, digest: str, text: str) -> None:
     """Keep a document that was sent with its hash. Raises `Invalid` if it has another one."""
     encoded = text.encode("utf-8", "surrogatepass")
     if sha256(encoded).hexdigest() != digest:
-        raise Invalid([problem((*_PLACE, "sha256Hash"), "The document has another SHA-256", "hash")])
+        raise Invalid(
+            [
+                problem(
+                    (*_PLACE, "sha256Hash"),
+                    "`sha256Hash` should be the SHA-256 of the document: it has another one",
+                    "hash",
+                )
+            ]
+        )
     if owner is not None and len(encoded) <= LONGEST_KEPT:
         _texts.keep(owner, digest, text, BYTES_OF_AN_ENTRY + 4 * len(text))

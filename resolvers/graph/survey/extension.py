@@ -8,6 +8,7 @@ from typing import Any
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    FieldNode,
     GraphQLError,
     GraphQLSchema,
     GraphQLSyntaxError,
@@ -25,6 +26,7 @@ from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import ADMITTED
 from resolvers.graph.survey.cost import survey
 from resolvers.graph.survey.documents import Documents, KeptDocument
+from resolvers.graph.survey.problem_places import bounded, not_said, refusals_of
 from resolvers.graph.survey.refused_arguments import (
     filled_size,
     refusal_of_field,
@@ -39,7 +41,7 @@ from resolvers.operations.bodies import body_too_large
 from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY
 from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
-from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
+from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex, TooLarge, problem
 from storage.engine.payers import Payer, making
 
 SIZE = "size"
@@ -101,7 +103,7 @@ class AdmissionExtension(SchemaExtension):
             return
         # An error without a path comes from before any field has run: graphql-core refused the variables.
         if result.errors and all(error.path is None and not _is_ours(error) for error in result.errors):
-            result.errors = [self._refusal(result.errors)]
+            result.errors = self._refusals(result.errors)
         elif key is not None and not result.errors:
             self._documents.keep_answer(key, result.data)
 
@@ -123,7 +125,7 @@ class AdmissionExtension(SchemaExtension):
         with making(self._payer):
             errors = validate(core_schema(context.schema), document)
         if errors:
-            context.pre_execution_errors = [self._refusal(errors)]
+            context.pre_execution_errors = self._refusals(errors)
         else:
             self._documents.keep(self._text, document)
 
@@ -146,22 +148,34 @@ class AdmissionExtension(SchemaExtension):
         await admit_survey(context.context["ctx"].caller, requested, submitted.size)
         return requested
 
-    def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
+    def _refusals(self, errors: Sequence[GraphQLError]) -> list[GraphQLError]:
+        """An error for each problem of the document and its variables, in the words that REST uses."""
         context = self.execution_context
-        document, refused, invalid = context.graphql_document, None, []
+        document, found, refused = context.graphql_document, list[GraphQLError](), list[FieldNode]()
         if document is not None and self._survey is not None:
             variables = with_defaults(self._definition(document), context.variables or {})
             for operation, node in self._survey.roots:
-                found = refusal_of_field(operation, node, variables)
-                if found is not None:
-                    invalid.append(found)
-                    # As in REST, callers without the scope learn nothing about their input.
-                    refused = refused or first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
-        problems = [entry for found in invalid for entry in found.problems]
-        if not problems:
-            problems = [problem((), error.message, "graphql") for error in errors]
-        cause = refused or Invalid(problems, sum(found.more for found in invalid))
-        return GraphQLError(cause.message, errors[0].nodes, original_error=cause)
+                invalid = refusal_of_field(operation, node, variables)
+                if invalid is None:
+                    continue
+                # As in REST, callers without the scope learn nothing about their input.
+                cause = first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
+                if cause is not None:
+                    return [GraphQLError(cause.message, node, original_error=cause)]
+                # The first problem of each field is said, whatever the others have.
+                found += refusals_of(node, invalid, max(MOST_PROBLEMS - len(found), 1))
+                refused.append(node)
+        found += [
+            GraphQLError(
+                error.message,
+                error.nodes,
+                error.source,
+                error.positions,
+                original_error=Invalid([problem((), error.message, "graphql")]),
+            )
+            for error in not_said(errors, refused)
+        ]
+        return bounded(found)
 
     def _answer_key(self) -> str | None:
         """The answer's cache key; None unless the document asks for the schema, which is the same for all."""
@@ -212,7 +226,7 @@ async def admit_survey(caller: Caller, survey: Survey, size: int) -> None:
     if size > survey.largest_body:
         raise body_too_large(survey.largest_body)
     if caller.idempotency_key is not None and survey.mutations > 1:
-        message = f"An Idempotency-Key covers one mutation field; this document has {survey.mutations}"
+        message = f"An `Idempotency-Key` covers one mutation field; this document has {survey.mutations}"
         raise Invalid([problem(("header", "Idempotency-Key"), message)])
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
-from resolvers.graph.execution.fields import annotations_of, located, validated
+from resolvers.graph.execution.fields import FIRST, annotations_of, located, validated
 from resolvers.operations.declaration import Operation
 from schema.errors import Invalid
 from schema.kit.annotations import unwrap
@@ -84,12 +84,14 @@ def weight_of_field(operation: Operation, node: FieldNode, variables: Variables)
 
 
 def _checked(operation: Operation, node: FieldNode, variables: Variables) -> dict[str, Any]:
-    arguments = {}
+    arguments, annotations = {}, annotations_of(operation)
     for argument in node.arguments or ():
         value = value_from_ast_untyped(argument.value, variables)
         if value is not Undefined:
-            arguments[to_snake_case(argument.name.value)] = value
-    annotations = annotations_of(operation)
+            name = to_snake_case(sent := argument.name.value)
+            # Only a name in the spelling of this surface is the parameter's.
+            is_known = (name in annotations or name == FIRST) and to_camel_case(name) == sent
+            arguments[name if is_known else sent] = value
     data = {name: _as_data(annotations.get(name), value) for name, value in arguments.items()}
     data.pop("if_match", None)
     return validated(operation, data)

@@ -1,13 +1,21 @@
-"""Compares each answer that a test sees with what openapi.json declares for its path and method."""
+"""Compares each answer that a test sees with what is declared.
+
+Statuses and media types are in openapi.json, codes in docs/errors.md; each problem names its place.
+"""
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import httpx
 
+from resolvers.graph.execution.spelling import graphql_name
 from rest_compat.openapi.document import openapi_document
+from rest_compat.routing.reading import rest_name
+from schema.kit.problems import names
 
 _METHODS = {"get", "post", "patch", "put", "delete"}
 
@@ -25,6 +33,39 @@ async def check_declared(answer: httpx.Response) -> None:
     sent = answer.headers.get("content-type", "").partition(";")[0]
     kinds = declared.get("content", {}) or {"": {}}
     assert sent in kinds, f"{method.upper()} {path} answers {answer.status_code} as {sent or 'nothing'}"
+
+
+async def check_problems(answer: httpx.Response) -> None:
+    """A hook of a client. Raises `AssertionError` for a problem that does not name its place."""
+    if answer.request.url.host != "gateway" or answer.request.method == "HEAD":
+        return
+    path, kind = answer.request.url.path, answer.headers.get("content-type", "")
+    if path == "/graphql" and "json" in kind:
+        # To parse megabytes of data here would count as memory of the gateway.
+        is_refused = b'"errors"' in await answer.aread()
+        for error in answer.json().get("errors", []) if is_refused else []:
+            said = error["extensions"]
+            assert said["code"] in _codes(), f"{said['code']} is not in docs/errors.md"
+            detail = said["detail"] if isinstance(said["detail"], list) else []
+            assert len(detail) <= 1, f"Several problems are in one error: {detail}"
+            _check_names(detail, graphql_name)
+    elif path.startswith("/api/") and answer.status_code == 422:
+        await answer.aread()
+        detail = answer.json()["detail"]
+        _check_names(detail if isinstance(detail, list) else [], rest_name)
+
+
+def _check_names(detail: list[Any], name_of: Callable[[Any], str]) -> None:
+    for entry in detail:
+        name = name_of(entry["loc"])
+        is_named = not name or names(entry["msg"], name) or entry["msg"].startswith("The body ")
+        assert is_named, f"{entry['msg']!r} does not name `{name}`"
+
+
+@cache
+def _codes() -> frozenset[str]:
+    text = (Path(__file__).parents[3] / "docs" / "errors.md").read_text()
+    return frozenset(re.findall(r"^\| `(\w+)`", text, re.MULTILINE))
 
 
 def _responses_of(method: str, path: str) -> dict[str, Any] | None:

@@ -160,15 +160,27 @@ class GraphQL(Surface):
 
     def _read(self, path: Iterable[str], body: dict[str, Any]) -> Any:
         if body.get("errors"):
-            said = body["errors"][0]["extensions"]
+            written = joined(body["errors"])
+            said = written["extensions"]
             detail = said["detail"]
             if isinstance(detail, list):
                 detail = [entry | {"loc": _after(entry["loc"], {"data"})} for entry in detail]
-            raise Refused(said["status"], said["code"], detail, said.get("more", 0), body["errors"][0])
+            raise Refused(said["status"], said["code"], detail, said.get("more", 0), written)
         value = body["data"]
         for name in path:
             value = value[name]
         return value
+
+
+def joined(errors: list[dict[str, Any]]) -> dict[str, Any]:
+    """The first error with the problems of all, of which each is an error of its own."""
+    first, *others = [error["extensions"] for error in errors]
+    detail, more = first["detail"], first.get("more", 0)
+    if isinstance(detail, list):
+        detail = [entry for said in (first, *others) for entry in said["detail"]]
+        more += sum(said.get("more", 0) for said in others)
+    counted = {"more": more} if more else {}
+    return {**errors[0], "extensions": {**first, "detail": detail, **counted}}
 
 
 # To look for them takes longer than most calls.

@@ -18,7 +18,7 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.database import Database
 from storage.enums import CredentialKind
-from tests.support.callers.declared import check_declared
+from tests.support.callers.declared import check_declared, check_problems
 from tests.support.databases.own_databases import migrate
 
 SECRET = "a secret of the tests, 32 characters"
@@ -92,7 +92,7 @@ async def run_gateway(
             transport=transport,
             mounts=elsewhere,
             base_url="http://gateway",
-            event_hooks={"response": [check_declared]},
+            event_hooks={"response": [check_declared, check_problems]},
         ) as client,
     ):
         yield Gateway(app, client, database, outbox)
