@@ -113,6 +113,7 @@ class Services:
     download_life: timedelta = timedelta(minutes=10)
     policies: Sequence[tuple[str, str]] = ()
     scanner: Scanner | None = None
+    is_production: bool = False
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
