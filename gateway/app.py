@@ -110,7 +110,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
     days = RateLimiter(settings.redis_url, DAY_SECONDS)
     mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
-    tasks = [mail, *_database_tasks(settings, database, fold), *expiry_tasks(database)]
+    tasks = [mail, *_database_tasks(settings, database, fold), *expiry_tasks(database, settings.changes_days)]
     objects = make_object_store(settings, settings.secret())
 
     def make_context(request: Request) -> Context:

@@ -12,6 +12,7 @@ Failure
 ├── DocumentNotRegistered 403  GraphQL: the OAuth client has not registered the document
 ├── MethodNotAllowed      405
 ├── IdempotencyConflict   409  another request used the key
+├── Gone                  410  the changes after a position are no longer kept
 ├── PreconditionFailed    412  If-Match is stale
 ├── TooLarge              413
 ├── UnsupportedMediaType  415
@@ -170,6 +171,12 @@ class IdempotencyConflict(Failure):
     """The `Idempotency-Key` was used with other parameters, or its first request is still running."""
 
     status = HTTPStatus.CONFLICT
+
+
+class Gone(Failure):
+    """The changes after this position are not kept: read the lists again, and go on as `detail` says."""
+
+    status = HTTPStatus.GONE
 
 
 class PreconditionFailed(Failure):

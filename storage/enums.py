@@ -153,6 +153,17 @@ class DeletedResource(StrEnum):
     WORKSPACE_MEMBER = "workspace_member"
 
 
+class ActorKind(StrEnum):
+    """Who can make a change: `system` is the service itself."""
+
+    USER = "user"
+    WORKSPACE_TOKEN = "workspace_token"  # noqa: S105
+    OAUTH_CLIENT = "oauth_client"
+    CUSTOMER = "customer"
+    OPERATOR = "operator"
+    SYSTEM = "system"
+
+
 class FactKind(StrEnum):
     """What a fact in the log of metrics reports; each has its own moment."""
 

@@ -14,7 +14,7 @@ list a statement for its rows and one for its total.
 import os
 from base64 import urlsafe_b64encode
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -34,6 +34,8 @@ ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "coun
 ADDRESS_TEXT = orjson.dumps(ADDRESS).decode()
 CONNECTIONS = 20
 SERVER_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
+# Kinds of changes with the ids of their resources.
+Changes: TypeAlias = Sequence[tuple[str, UUID | None]]
 LABELS = {"customer.created": "Customer Created"}
 
 Values = dict[str, Any]
@@ -68,7 +70,8 @@ def of_workspace(scope: str, answer: Answer) -> Callable[[Request], Coroutine[An
             credentials = await connection.fetch(statements.TOKEN, sha256(token.encode()).hexdigest(), scope)
             if not credentials:
                 return write({"error": "invalid_token"}, 401)
-            return await answer(request, connection, credentials[0][0])
+            workspace_id, request.state.token_id = credentials[0]
+            return await answer(request, connection, workspace_id)
 
     return endpoint
 
@@ -173,6 +176,8 @@ async def create_customer(request: Request, connection: Connection, workspace_id
         await connection.fetch(statements.NEW_TOTALS, workspace_id, delta_id, lists, values, [1] * len(lists))
         names = ["customer.created"]
         await connection.fetch(statements.NEW_NAMES, workspace_id, delta_id, "system", now, names, [1])
+        changes = [("customer.created", id), ("member.created", member_id)]
+        await log(request, connection, workspace_id, changes)
     of_both = {"created_at": now, "modified_at": None, "external_id": None, "email": email, "name": name}
     customer = of_both | {
         "id": id,
@@ -186,6 +191,21 @@ async def create_customer(request: Request, connection: Connection, workspace_id
         "members": [of_both | {"id": member_id, "customer_id": id, "role": "owner"}],
     }
     return write(customer, 201)
+
+
+async def log(
+    request: Request,
+    connection: Connection,
+    workspace_id: UUID,
+    changes: Changes,
+    *,
+    count: int | None = None,
+) -> None:
+    """Write the change log."""
+    kinds, ids = zip(*changes, strict=True)
+    new = [uuid4() for _ in kinds]
+    token_id = request.state.token_id
+    await connection.fetch(statements.NEW_CHANGES, workspace_id, token_id, count, new, kinds, ids)
 
 
 async def ingest_events(request: Request, connection: Connection, workspace_id: UUID) -> Response:
@@ -203,6 +223,7 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
         await connection.fetch(
             statements.NEW_NAMES, workspace_id, delta_id, "user", now, [*many], [*many.values()]
         )
+        await log(request, connection, workspace_id, [("events.ingested", None)], count=len(names))
     return write({"inserted": len(names), "duplicates": 0, "ids": ids})
 
 

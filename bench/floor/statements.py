@@ -7,7 +7,7 @@ the table, and take three times as long for the list of events.
 from collections.abc import Sequence
 
 TOKEN = """
-SELECT workspace_id FROM credentials
+SELECT workspace_id, id FROM credentials
 WHERE hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AND scopes::jsonb ? $2
 """
 
@@ -125,7 +125,12 @@ SELECT $1, unnest($2::uuid[]), 'event', $3, 1, 0, 0, 0, 0
 NEW_FACTS = _FACTS.format("metric_facts")
 NEW_DELTAS = _FACTS.format("metric_deltas")
 
-# What both write: the deltas that the fold adds to the totals of lists, and to those of events.
+# What both write: the changes, which the fold numbers, and the deltas that it adds to totals.
+NEW_CHANGES = """
+INSERT INTO changes (workspace_id, id, kind, resource_id, at, actor_kind, actor_id, count)
+SELECT $1, new.id, new.kind, new.resource_id, statement_timestamp(), 'workspace_token', $2, $3
+FROM unnest($4::uuid[], $5::text[], $6::uuid[]) AS new(id, kind, resource_id)
+"""
 NEW_TOTALS = """
 INSERT INTO list_total_deltas (workspace_id, id, list, value, total)
 SELECT $1, $2, new.list, new.value, new.total

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS, ByteQuotas, Quotas, write_quotas
 from gateway.settings.types import RedisUrl
+from storage.retention.rules import CHANGES_KEPT_FOR
 
 
 class LimitSettings(BaseModel):
@@ -49,6 +50,15 @@ class LimitSettings(BaseModel):
             validate_default=True,
         ),
     ] = cast(ByteQuotas, write_quotas(BYTE_QUOTAS))
+    changes_days: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=3650,
+            description="Days for which changes are kept for readers of the feed, who have to read the lists "
+            "again after a longer pause.",
+        ),
+    ] = CHANGES_KEPT_FOR.days
     redis_url: Annotated[
         RedisUrl | None,
         Field(

@@ -33,7 +33,7 @@ async def get_authorized_application(ctx: Context, id: UUID) -> AuthorizedApplic
     return await read_one(ctx, OAuthConsentRow, APPLICATION, id=id)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_authorized_application)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_authorized_application, causes=())
 async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
     """Revokes an application's access. Its tokens end at once, and it has to ask for consent again."""
     row = await get_for_update(ctx, OAuthConsentRow, id=id)

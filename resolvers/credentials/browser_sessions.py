@@ -52,7 +52,7 @@ async def get_browser_session(ctx: Context, id: UUID) -> BrowserSession:
     return await read_one(ctx, CredentialRow, BROWSER_SESSION, id=id, kind=_KIND.value)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_browser_session)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_browser_session, causes=())
 async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
     """Signs the user out of a browser."""
     await revoke_token(ctx, _KIND, id)

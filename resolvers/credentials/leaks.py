@@ -16,6 +16,7 @@ from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from schema.credentials.leaks import Leak, LeakLabel, LeakVerdict
+from storage.changes.kinds import ChangeKind
 from storage.engine.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
@@ -49,7 +50,11 @@ class Owner:
     user_id: UUID | None
 
 
-@public("the report is signed, and the surface checks the signature", restricted=True)
+@public(
+    "the report is signed, and the surface checks the signature",
+    restricted=True,
+    causes=(ChangeKind.WORKSPACE_ACCESS_TOKEN_LEAKED,),
+)
 async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
     """Revokes every reported credential of this service, and notifies its owner by email.
 

@@ -56,7 +56,7 @@ async def list_oauth_client_documents(
     return await read_page(ctx, LISTING, OAUTH_CLIENT_DOCUMENT, filters)
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, causes=())
 async def register_oauth_client_documents(
     ctx: Context, id: UUID, data: OAuthClientDocumentsCreate
 ) -> OAuthClientDocumentsRegistered:
@@ -80,7 +80,7 @@ async def register_oauth_client_documents(
     return OAuthClientDocumentsRegistered(data=[as_model(answer) for answer in answers])
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, causes=())
 async def delete_oauth_client_document(ctx: Context, id: UUID) -> UUID:
     """Removes a document from those of its OAuth client. One that is sent again is listed again."""
     row = await get_visible(ctx, OAuthClientDocumentRow, id=id)

@@ -33,6 +33,7 @@ from schema.credentials.oauth_clients import (
 from schema.errors import Invalid, problem
 from schema.kit.pages import Page
 from schema.kit.sorting import CreatedAtSorting
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.enums import CredentialKind
@@ -69,7 +70,14 @@ async def get_oauth_client(ctx: Context, id: UUID) -> OAuthClient:
     return await read_one(ctx, OAuthClientRow, OAUTH_CLIENT, id=id)
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
+@requires(
+    Scope.OAUTH_CLIENTS_WRITE,
+    kinds=KINDS,
+    owners_only=True,
+    seals=True,
+    fresh=True,
+    causes=(ChangeKind.OAUTH_CLIENT_CREATED,),
+)
 async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthClientCreated:
     """Creates an OAuth client. The secret of a confidential client is shown only once.
 
@@ -90,7 +98,14 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
     return OAuthClientCreated(client_secret=secret, oauth_client=client)
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, gives=get_oauth_client, fresh=True)
+@requires(
+    Scope.OAUTH_CLIENTS_WRITE,
+    kinds=KINDS,
+    owners_only=True,
+    gives=get_oauth_client,
+    fresh=True,
+    causes=(ChangeKind.OAUTH_CLIENT_UPDATED,),
+)
 async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -> OAuthClient:
     """Updates the fields that were sent. A token cannot update a client with more scopes than its own."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
@@ -103,7 +118,13 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
     return await get_oauth_client(ctx, id)
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, removes=get_oauth_client)
+@requires(
+    Scope.OAUTH_CLIENTS_WRITE,
+    kinds=KINDS,
+    owners_only=True,
+    removes=get_oauth_client,
+    causes=(ChangeKind.OAUTH_CLIENT_DELETED,),
+)
 async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
     """Deletes an OAuth client. Its secret and all tokens that users granted it end at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
@@ -111,7 +132,7 @@ async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True, causes=())
 async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreated:
     """Replaces the secret of a confidential client. The new one is shown only once; the old one ends."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)

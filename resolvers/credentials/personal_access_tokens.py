@@ -47,7 +47,7 @@ async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessTok
     return await read_one(ctx, CredentialRow, PERSONAL_TOKEN, id=id, kind=_KIND.value)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True, fresh=True, causes=())
 async def create_personal_access_token(
     ctx: Context, data: PersonalAccessTokenCreate
 ) -> PersonalAccessTokenCreated:
@@ -59,7 +59,7 @@ async def create_personal_access_token(
     return PersonalAccessTokenCreated(token=text, personal_access_token=token)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, gives=get_personal_access_token, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, gives=get_personal_access_token, fresh=True, causes=())
 async def update_personal_access_token(
     ctx: Context, id: UUID, data: PersonalAccessTokenUpdate
 ) -> PersonalAccessToken:
@@ -68,7 +68,7 @@ async def update_personal_access_token(
     return shaped(ctx.services, PERSONAL_TOKEN, row)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_personal_access_token)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, removes=get_personal_access_token, causes=())
 async def delete_personal_access_token(ctx: Context, id: UUID) -> UUID:
     """Revokes a personal access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)

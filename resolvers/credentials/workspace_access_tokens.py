@@ -22,6 +22,7 @@ from schema.credentials.access_tokens import (
 )
 from schema.kit.pages import Page
 from schema.kit.sorting import CreatedAtSorting
+from storage.changes.kinds import ChangeKind
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
@@ -56,7 +57,14 @@ async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessT
     return await read_one(ctx, CredentialRow, WORKSPACE_TOKEN, id=id, kind=_KIND.value)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
+@requires(
+    Scope.ACCESS_TOKENS_WRITE,
+    kinds=KINDS,
+    owners_only=True,
+    seals=True,
+    fresh=True,
+    causes=(ChangeKind.WORKSPACE_ACCESS_TOKEN_CREATED,),
+)
 async def create_workspace_access_token(
     ctx: Context, data: WorkspaceAccessTokenCreate
 ) -> WorkspaceAccessTokenCreated:
@@ -74,7 +82,12 @@ async def create_workspace_access_token(
 
 
 @requires(
-    Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, gives=get_workspace_access_token, fresh=True
+    Scope.ACCESS_TOKENS_WRITE,
+    kinds=KINDS,
+    owners_only=True,
+    gives=get_workspace_access_token,
+    fresh=True,
+    causes=(ChangeKind.WORKSPACE_ACCESS_TOKEN_UPDATED,),
 )
 async def update_workspace_access_token(
     ctx: Context, id: UUID, data: WorkspaceAccessTokenUpdate
@@ -90,7 +103,13 @@ async def update_workspace_access_token(
     return token
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, removes=get_workspace_access_token)
+@requires(
+    Scope.ACCESS_TOKENS_WRITE,
+    kinds=KINDS,
+    owners_only=True,
+    removes=get_workspace_access_token,
+    causes=(ChangeKind.WORKSPACE_ACCESS_TOKEN_REVOKED,),
+)
 async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
     """Revokes a workspace access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)

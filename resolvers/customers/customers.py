@@ -29,6 +29,7 @@ from schema.customers.members import ExternalId
 from schema.errors import Invalid, problem
 from schema.kit.pages import Page
 from schema.values.scalars import Id
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.emails import fold_email
 from storage.engine.connections import Connection
@@ -83,7 +84,9 @@ async def get_customer(ctx: Context, id: Id | None = None, external_id: External
     return await read_one(ctx, CustomerRow, CUSTOMER, **await identify(ctx, id, external_id))
 
 
-@requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
+@requires(
+    Scope.CUSTOMERS_WRITE, gives=get_customer, causes=(ChangeKind.CUSTOMER_CREATED, ChangeKind.MEMBER_CREATED)
+)
 async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     """Creates a customer with its owner as the first member, and records the event `customer.created`."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
@@ -106,7 +109,9 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     return shaped(ctx.services, CUSTOMER, row, members=[shaped(ctx.services, MEMBER, owner)])
 
 
-@requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
+@requires(
+    Scope.CUSTOMERS_WRITE, gives=get_customer, causes=(ChangeKind.CUSTOMER_UPDATED, ChangeKind.MEMBER_UPDATED)
+)
 async def update_customer(
     ctx: Context, id: Id | None = None, external_id: ExternalId | None = None, *, data: CustomerUpdate
 ) -> Customer:
@@ -131,7 +136,12 @@ async def update_customer(
     return await read_one(ctx, CustomerRow, CUSTOMER, id=changed.id)
 
 
-@requires(Scope.CUSTOMERS_WRITE, removes=get_customer, audits=True)
+@requires(
+    Scope.CUSTOMERS_WRITE,
+    removes=get_customer,
+    audits=True,
+    causes=(ChangeKind.CUSTOMER_DELETED, ChangeKind.MEMBER_DELETED),
+)
 async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UUID:
     """Deletes a customer and its members and ends its sessions.
 

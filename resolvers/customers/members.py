@@ -19,6 +19,7 @@ from schema.customers.members import MOST_MEMBERS, Member, MemberCreate, MemberQ
 from schema.errors import Invalid, NotFound, problem
 from schema.kit.pages import Page
 from schema.kit.sorting import ResourceSorting
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
@@ -51,7 +52,9 @@ async def get_member(ctx: Context, id: UUID) -> Member:
     return await read_one(ctx, MemberRow, MEMBER, id=id)
 
 
-@requires(Scope.MEMBERS_WRITE, gives=get_member)
+@requires(
+    Scope.MEMBERS_WRITE, gives=get_member, causes=(ChangeKind.MEMBER_CREATED, ChangeKind.MEMBER_UPDATED)
+)
 async def create_member(ctx: Context, data: MemberCreate) -> Member:
     """Adds a member to a team customer, which has at most 1,000. A new owner replaces the previous one."""
     return await add_member(ctx, data)
@@ -77,7 +80,7 @@ async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: boo
     return shaped(ctx.services, MEMBER, row)
 
 
-@requires(Scope.MEMBERS_WRITE, gives=get_member)
+@requires(Scope.MEMBERS_WRITE, gives=get_member, causes=(ChangeKind.MEMBER_UPDATED,))
 async def update_member(ctx: Context, id: UUID, data: MemberUpdate) -> Member:
     """Updates the fields that were sent. A new owner replaces the previous one.
 
@@ -104,7 +107,7 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
     return shaped(ctx.services, MEMBER, changed)
 
 
-@requires(Scope.MEMBERS_WRITE, removes=get_member)
+@requires(Scope.MEMBERS_WRITE, removes=get_member, causes=(ChangeKind.MEMBER_DELETED,))
 async def delete_member(ctx: Context, id: UUID) -> UUID:
     """Removes a member from its customer and ends its sessions. The owner cannot be removed."""
     customer = await _lock_customer(ctx, id)

@@ -26,7 +26,7 @@ from storage.tables.workspaces.workspaces import WorkspaceRow
 _MEMBER_FIELDS = ("member_id", "external_member_id")
 
 
-@requires(Scope.CUSTOMER_SESSIONS_WRITE, seals=True)
+@requires(Scope.CUSTOMER_SESSIONS_WRITE, seals=True, causes=())
 async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> CustomerSession:
     """Creates a portal session of a customer, for an hour or until the caller's credential ends.
 

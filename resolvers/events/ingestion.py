@@ -16,6 +16,7 @@ from resolvers.operations.declaration import LARGEST_BATCH, requires
 from resolvers.operations.rows.lookups import workspace_for
 from schema.errors import Invalid, Problem
 from schema.events.ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.enums import EventSource, FactKind
 from storage.metrics.facts import Fact, record_facts
@@ -25,7 +26,7 @@ from storage.tables.events.events import EventRow
 _table = table_of(EventRow)
 
 
-@requires(Scope.EVENTS_WRITE, largest_body=LARGEST_BATCH)
+@requires(Scope.EVENTS_WRITE, largest_body=LARGEST_BATCH, causes=(ChangeKind.EVENTS_INGESTED,))
 async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     """Ingests a batch of up to 1,000 events: all new ones, or none if one of them is invalid.
 

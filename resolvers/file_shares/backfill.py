@@ -15,6 +15,7 @@ from schema.file_shares.backfill import (
     FileShareSessionIngest,
     FileShareSessionIngestResult,
 )
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.tables.shares.file_share_sessions import (
     FileSharePaymentRow,
@@ -23,7 +24,11 @@ from storage.tables.shares.file_share_sessions import (
 )
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, largest_body=LARGEST_BATCH)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    largest_body=LARGEST_BATCH,
+    causes=(ChangeKind.FILE_SHARE_SESSIONS_INGESTED,),
+)
 async def ingest_file_share_sessions(
     ctx: Context, data: FileShareSessionIngest
 ) -> FileShareSessionIngestResult:

@@ -36,6 +36,7 @@ from schema.file_shares.payments import (
 )
 from schema.file_shares.reports import FileShareReportSorting
 from schema.kit.pages import Page
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.metrics.facts import record_facts
 from storage.rows.rows import insert_row, new_row, table_of, update_row, values_of
@@ -69,7 +70,13 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
     return await read_one(ctx, FileSharePaymentRow, PAYMENT, id=id)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True, repeatable=True)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    gives=get_file_share_payment,
+    makes_child=True,
+    repeatable=True,
+    causes=(ChangeKind.FILE_SHARE_SESSION_PAID,),
+)
 async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
     """Records a payment for a session, which may have ended. The first payment converts a priced session.
 
@@ -101,7 +108,12 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     return shaped(ctx.services, PAYMENT, payment, refunds=[])
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, audits=True)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    gives=get_file_share_payment,
+    audits=True,
+    causes=(ChangeKind.FILE_SHARE_SESSION_REFUNDED,),
+)
 async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) -> FileSharePayment:
     """Records a full or partial refund of a payment and returns the payment.
 

@@ -29,6 +29,7 @@ from schema.file_shares.sessions import (
 )
 from schema.kit.pages import Page
 from schema.kit.sorting import ResourceSorting
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import record_facts
@@ -68,7 +69,12 @@ async def get_file_share_session(ctx: Context, id: UUID) -> FileShareSession:
     return await read_one(ctx, FileShareSessionRow, SESSION, id=id)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session, repeatable=True)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    gives=get_file_share_session,
+    repeatable=True,
+    causes=(ChangeKind.FILE_SHARE_SESSION_CREATED,),
+)
 async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) -> FileShareSession:
     """Records the beginning of a session. Without a price, or with a price of 0, it is free.
 
@@ -87,7 +93,12 @@ async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) 
     return file_share_session_of(session)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session, repeatable=True)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    gives=get_file_share_session,
+    repeatable=True,
+    causes=(ChangeKind.FILE_SHARE_SESSION_DOWNLOADED,),
+)
 async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate) -> FileShareSession:
     """Records a download of a session and returns the session. The first download makes it active.
 
@@ -109,13 +120,21 @@ async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate)
     return await add_download(ctx, session, at, data.external_id)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    gives=get_file_share_session,
+    causes=(ChangeKind.FILE_SHARE_SESSION_COMPLETED,),
+)
 async def complete_file_share_session(ctx: Context, id: UUID, data: FileShareSessionEnd) -> FileShareSession:
     """Records the completion of a session. A session that has ended is refused."""
     return await _end(ctx, id, data, FileShareSessionStatus.COMPLETED)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
+@requires(
+    Scope.FILE_SHARE_SESSIONS_WRITE,
+    gives=get_file_share_session,
+    causes=(ChangeKind.FILE_SHARE_SESSION_EXPIRED,),
+)
 async def expire_file_share_session(ctx: Context, id: UUID, data: FileShareSessionEnd) -> FileShareSession:
     """Records the expiry of a session. A session that has ended is refused."""
     return await _end(ctx, id, data, FileShareSessionStatus.EXPIRED)

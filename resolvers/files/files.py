@@ -34,6 +34,7 @@ from schema.errors import Failure, Invalid, NotFound, problem
 from schema.files.files import File, FileCreate, FileQuery, FileSorting
 from schema.files.uploads import FileDownload, FileUpload, FileUploadCompletion
 from schema.kit.pages import Page
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.enums import FileService
 from storage.objects.interface import StoredObject
@@ -140,6 +141,7 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[BegunUpl
     prepare=begun_upload,
     finish=with_new_upload,
     largest_body=LARGEST_PLAN,
+    causes=(ChangeKind.FILE_CREATED,),
 )
 async def create_file(ctx: Context, data: FileCreate) -> File:
     """Creates a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
@@ -183,7 +185,13 @@ async def joined_upload(
         raise NotFound("There is no such file.") from None
 
 
-@requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload, largest_body=LARGEST_BATCH)
+@requires(
+    Scope.FILES_WRITE,
+    gives=get_file,
+    prepare=joined_upload,
+    largest_body=LARGEST_BATCH,
+    causes=(ChangeKind.FILE_UPLOADED,),
+)
 async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
     """Completes an upload with all its parts. A file that is complete already stays unchanged."""
     row = await get_for_update(ctx, FileRow, id=id)
@@ -206,7 +214,11 @@ async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletio
     return file_of(ctx, row)
 
 
-@requires(Scope.FILES_WRITE, removes=get_file)
+@requires(
+    Scope.FILES_WRITE,
+    removes=get_file,
+    causes=(ChangeKind.FILE_DELETED, ChangeKind.SHARE_UPDATED, ChangeKind.WORKSPACE_UPDATED),
+)
 async def delete_file(ctx: Context, id: UUID) -> UUID:
     """Deletes a file and its content, and removes it from its shares, or as the picture of its workspace."""
     row = await get_visible(ctx, FileRow, id=id)

@@ -16,6 +16,7 @@ from strawberry.types import ExecutionContext
 
 from resolvers import deletions, usage
 from resolvers.accounts import viewer
+from resolvers.changes import changes
 from resolvers.credentials import (
     authorized_applications,
     browser_sessions,
@@ -86,6 +87,8 @@ class Reads:
     passkey = expose(passkeys.get_passkey)
     passkeys = expose(passkeys.list_passkeys)
     second_factors = expose(second_factors.get_second_factors)
+    latest_change = expose(changes.get_latest_change)
+    changes = expose(changes.get_changes)
     custom_field = expose(custom_fields.get_custom_field)
     custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)

@@ -8,12 +8,15 @@ from datetime import timedelta
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from oauth.actors import actor_of
 from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import RowQuotas
 from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Unauthorized
+from storage.changes.kinds import ChangeKind
+from storage.changes.log import log_of
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
@@ -170,7 +173,7 @@ class Context:
     workspace that it changes, which `resolvers/operations/rows/lookups.py` checks.
     `chosen` narrows what is read of each object to what is written; without it, all is read. `skipped` has
     the number of rows before each page behind a link that is not the first. What is chosen `may_be_late` if
-    a replica may answer it. `fetch_together` joins kept statements with those of other operations.
+    a replica may answer it. `fetch_together` joins kept statements with others. `causes` are declared kinds.
     """
 
     services: Services
@@ -186,6 +189,7 @@ class Context:
     transaction: Connection | None = None
     prepared: Any = None
     owners_only: bool = False
+    causes: tuple[ChangeKind, ...] | None = None
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     @property
@@ -276,6 +280,7 @@ class Context:
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
+                log_of(connection).declare(actor_of(self.caller), self.causes)
                 yield replace(self, transaction=connection, afterwards=afterwards)
                 await self.services.row_quotas.check(connection)
         except ChangesRefused as refused:

@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError, create_model
-from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import AUDITED_SCOPES, Scope, any_that_would_do, that_would_do
-from schema.kit.annotations import unwrap
 from schema.kit.base import Count, Filters, Input
 from schema.kit.deprecation import Deprecation
+from schema.kit.parameters import ABSENT, Parameter, parameters_of
 from schema.kit.problems import invalid_of
+from storage.changes.kinds import ChangeKind
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
 
@@ -24,22 +24,6 @@ LARGEST_BATCH = 16 * 1024 * 1024
 
 Prepare = Callable[..., AbstractAsyncContextManager[Any]]
 Finish = Callable[..., Awaitable[Any]]
-
-_ABSENT = inspect.Parameter.empty
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a resolver, without `ctx`.
-
-    `place` is `filters` (a model spread over query parameters and field arguments), `data` (the body)
-    or `value` (a path parameter, or one query parameter).
-    """
-
-    name: str
-    annotation: Any
-    default: Any
-    place: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +47,10 @@ class Operation:
 
     `largest_body` is the request's largest size in bytes. `weigh` takes the resolver's arguments and returns
     the cost of the call; without it a call costs 1. `deprecation` says when the operation ends, and what
-    replaces it. `wider_filters` are those of one path, which `taking` declares. Runs are lines of the audit
-    log if the operation `audits`, or if its scope is in `AUDITED_SCOPES`.
+    replaces it. `causes` are the kinds of changes that it may write to the change log: one that needs a scope
+    that writes has to declare them, if only that there are none. `wider_filters` are those of one path, which
+    `taking` declares. Runs are lines of the audit log if the operation `audits`, or if its scope is in
+    `AUDITED_SCOPES`.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -87,6 +73,14 @@ class Operation:
     deprecation: Deprecation | None = None
     wider_filters: type[Filters] | None = None
     audits: bool = False
+    causes: tuple[ChangeKind, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.changes and self.causes is None:
+            raise TypeError(
+                f"{self.resolver.__module__}.{self.name} needs a scope that writes, and does not declare "
+                "which changes it `causes`."
+            )
 
     def taking(self, filters: type[Filters]) -> "Operation":
         """The same operation for a path with more parameters, as fields of a subclass of its filters."""
@@ -140,6 +134,9 @@ class Operation:
             needs += " A user must also be an owner of the workspace."
         if self.fresh:
             needs += " A browser session also needs a sign-in within the last hour."
+        if self.causes:
+            kinds = ", ".join(f"`{kind}`" for kind in self.causes)
+            needs += f"\n\nWrites to the change log: {kinds}."
         return needs
 
     def is_open_to(self, kind: PrincipalKind | None) -> bool:
@@ -153,12 +150,7 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        signature = inspect.signature(self.resolver, eval_str=True)
-        _, *others = signature.parameters.values()
-        declared = [
-            Parameter(item.name, item.annotation, item.default, _place_of(item.annotation)) for item in others
-        ]
-        wider = self.wider_filters
+        declared, wider = parameters_of(self.resolver), self.wider_filters
         return tuple(
             replace(item, annotation=wider) if wider and item.place == "filters" else item
             for item in declared
@@ -181,7 +173,7 @@ class Operation:
     def arguments(self) -> type[BaseModel]:
         """The model that validates the arguments, with a field for each parameter."""
         fields: dict[str, Any] = {
-            parameter.name: (parameter.annotation, ... if parameter.default is _ABSENT else parameter.default)
+            parameter.name: (parameter.annotation, ... if parameter.default is ABSENT else parameter.default)
             for parameter in self.parameters
         }
         name = self.wider_filters.__name__ if self.wider_filters else self.name
@@ -203,15 +195,6 @@ class Operation:
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
 
-def _place_of(annotation: Any) -> str:
-    type_ = unwrap(annotation)
-    if inspect.isclass(type_) and issubclass(type_, Filters):
-        return "filters"
-    if inspect.isclass(type_) and issubclass(type_, Input):
-        return "data"
-    return "value"
-
-
 def requires(
     scope: Scope | None,
     *,
@@ -230,22 +213,21 @@ def requires(
     weigh: Callable[..., int] | None = None,
     deprecation: Deprecation | None = None,
     audits: bool = False,
+    causes: tuple[ChangeKind, ...] | None = None,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it accepts.
 
-    A scope of None accepts any credential, or with `any_of` those with one of these scopes. `seals` marks
-    a result that contains a secret shown once, `makes_child` an operation whose `id` is that of the new
-    resource's parent. `Operation` describes the others.
+    A scope of None accepts any credential, or with `any_of` those with one of these scopes. `seals` marks a
+    secret that is shown once, `makes_child` an `id` of the new resource's parent. `Operation` has the others.
     """
 
     def declare(resolver: Resolver) -> Resolver:
-        read = operation_of(gives) if gives else None
         resolver.operation = Operation(  # type: ignore[attr-defined]
             resolver,
             scope,
             kinds,
             any_of,
-            read,
+            operation_of(gives) if gives else None,
             operation_of(removes) if removes else None,
             seals=seals,
             makes_child=makes_child,
@@ -258,6 +240,7 @@ def requires(
             weigh=weigh,
             deprecation=deprecation,
             audits=audits,
+            causes=causes,
         )
         return resolver
 
@@ -265,13 +248,23 @@ def requires(
 
 
 def public(
-    why: str, *, restricted: bool = False, deprecation: Deprecation | None = None
+    why: str,
+    *,
+    restricted: bool = False,
+    deprecation: Deprecation | None = None,
+    causes: tuple[ChangeKind, ...] | None = None,
 ) -> Callable[[Resolver], Resolver]:
     """Declare that a resolver needs no credential, and why."""
 
     def declare(resolver: Resolver) -> Resolver:
         operation = Operation(
-            resolver, None, frozenset(), why_public=why, restricted=restricted, deprecation=deprecation
+            resolver,
+            None,
+            frozenset(),
+            why_public=why,
+            restricted=restricted,
+            deprecation=deprecation,
+            causes=causes,
         )
         resolver.operation = operation  # type: ignore[attr-defined]
         return resolver
@@ -287,8 +280,3 @@ def operation_of(resolver: Callable[..., Any]) -> Operation:
             f"{resolver.__module__}.{resolver.__name__} declares neither a scope nor that it is public."
         )
     return operation
-
-
-def default_of(field: FieldInfo) -> Any:
-    """A filter's default value, as in a signature."""
-    return _ABSENT if field.is_required() else field.get_default(call_default_factory=True)

@@ -13,15 +13,16 @@ from resolvers.operations.security_events import audited
 from resolvers.operations.shapes.shaped import ShapedRow
 from schema.errors import Invalid, PreconditionFailed, problem
 from schema.kit.base import Update
-from storage.rows.rows import Duplicate, taken_fields
+from storage.rows.duplicates import taken_fields
+from storage.rows.rows import Duplicate
 
 ATTEMPTS = 3
 
 
 def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Awaitable[Any]:
     """The operation's result; both surfaces call this."""
-    if operation.owners_only:
-        ctx = replace(ctx, owners_only=True)
+    if operation.owners_only or operation.causes is not None:
+        ctx = replace(ctx, owners_only=operation.owners_only, causes=operation.causes)
     if operation.changes:
         result: Awaitable[Any] = _change(operation, ctx, arguments)
     else:

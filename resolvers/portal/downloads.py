@@ -18,6 +18,7 @@ from schema.errors import Invalid, NotPermitted, problem
 from schema.files.uploads import FileDownload
 from schema.portal.files import PortalDownloadCreate
 from schema.values.prose import write_amount
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.enums import Currency, FileShareSessionStatus
 from storage.objects.interface import SignedRequest
@@ -46,6 +47,7 @@ async def signed_link(ctx: Context, id: UUID, data: PortalDownloadCreate) -> Asy
     seals=True,
     makes_child=True,
     audits=True,
+    causes=(ChangeKind.FILE_SHARE_SESSION_DOWNLOADED,),
 )
 async def download_portal_file(ctx: Context, id: UUID, data: PortalDownloadCreate) -> FileDownload:
     """Returns a URL for a file of one of the customer's own sessions, and records a download of the session.

@@ -16,6 +16,7 @@ from schema.customers.members import Member, MemberCreate
 from schema.errors import NotPermitted
 from schema.kit.pages import Page
 from schema.portal.portal import PortalMemberCreate, PortalMemberQuery, PortalMemberUpdate
+from storage.changes.kinds import ChangeKind
 from storage.enums import CustomerType
 from storage.tables.customers.customers import CustomerRow, MemberRow
 
@@ -32,7 +33,12 @@ async def get_portal_member(ctx: Context, id: UUID) -> Member:
     return await read_one(ctx, MemberRow, MEMBER, id=id)
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
+@requires(
+    Scope.CUSTOMER_PORTAL_WRITE,
+    kinds=CUSTOMERS,
+    gives=get_portal_member,
+    causes=(ChangeKind.MEMBER_CREATED, ChangeKind.MEMBER_UPDATED),
+)
 async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member:
     """Adds a member to a team of at most 1,000; only its owner can. A new owner replaces the previous one."""
     customer = await _lock_as_owner(ctx)
@@ -40,7 +46,9 @@ async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member
     return await members.add_member(ctx, member, email_unconfirmed=True)
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
+@requires(
+    Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member, causes=(ChangeKind.MEMBER_UPDATED,)
+)
 async def update_portal_member(ctx: Context, id: UUID, data: PortalMemberUpdate) -> Member:
     """Updates the fields of a member that were sent; only the team's owner can.
 
@@ -50,7 +58,12 @@ async def update_portal_member(ctx: Context, id: UUID, data: PortalMemberUpdate)
     return await members.change_member(ctx, id, data.changes())
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, removes=get_portal_member)
+@requires(
+    Scope.CUSTOMER_PORTAL_WRITE,
+    kinds=CUSTOMERS,
+    removes=get_portal_member,
+    causes=(ChangeKind.MEMBER_DELETED,),
+)
 async def delete_portal_member(ctx: Context, id: UUID) -> UUID:
     """Removes a member from the team and ends the member's sessions; only the team's owner can."""
     await _lock_as_owner(ctx)

@@ -25,6 +25,7 @@ from schema.portal.portal import (
     PortalShare,
     PortalShareQuery,
 )
+from storage.changes.kinds import ChangeKind
 from storage.enums import CustomerType, MemberRole
 from storage.rows.rows import table_of, update_row
 from storage.tables.customers.customers import CustomerRow, MemberRow
@@ -43,7 +44,12 @@ async def get_portal_customer(ctx: Context) -> PortalCustomer:
     return await read_one(ctx, CustomerRow, PORTAL_CUSTOMER, id=ctx.principal.customer_id)
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_customer)
+@requires(
+    Scope.CUSTOMER_PORTAL_WRITE,
+    kinds=CUSTOMERS,
+    gives=get_portal_customer,
+    causes=(ChangeKind.CUSTOMER_UPDATED, ChangeKind.MEMBER_UPDATED),
+)
 async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> PortalCustomer:
     """Updates the customer's own name and billing address. In a team, only owner and billing managers can."""
     row = await get_for_update(ctx, CustomerRow, id=ctx.principal.customer_id)

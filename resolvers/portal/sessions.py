@@ -25,6 +25,7 @@ from schema.portal.portal import (
     PortalWorkspace,
 )
 from schema.values.app_links import may_return_to
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.rows.rows import first, table_of, update_rows, values_of
 from storage.tables.credentials.credentials import CredentialRow
@@ -54,7 +55,11 @@ async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
     return True
 
 
-@public("the code is the credential", restricted=True)
+@public(
+    "the code is the credential",
+    restricted=True,
+    causes=(ChangeKind.CUSTOMER_UPDATED, ChangeKind.MEMBER_UPDATED),
+)
 async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> PortalToken:
     """Opens a session of an hour with an emailed code.
 
@@ -120,7 +125,7 @@ async def get_portal_session(ctx: Context) -> PortalSession:
     )
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS)
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, causes=())
 async def end_portal_session(ctx: Context) -> UUID:
     """Ends the token's session: the next request with the token fails."""
     id = ctx.principal.credential_id

@@ -62,7 +62,7 @@ async def get_passkey(ctx: Context, id: UUID) -> Passkey:
     return await read_one(ctx, PasskeyRow, PASSKEY, id=id)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, gives=get_passkey)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, gives=get_passkey, causes=())
 async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey:
     """Renames a passkey."""
     row = await get_for_update(ctx, PasskeyRow, id=id)
@@ -70,7 +70,7 @@ async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey
     return shaped(ctx.services, PASSKEY, row)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, removes=get_passkey)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, removes=get_passkey, causes=())
 async def delete_passkey(ctx: Context, id: UUID) -> UUID:
     """Removes a passkey. Without another factor, the recovery codes end too."""
     user = await lock_user(ctx.connection, session_user_id(ctx))
@@ -94,7 +94,7 @@ async def begin_passkey(ctx: Context) -> str | None:
     return party.creation_options(challenge, user.id, user.email, existing)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, causes=())
 async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
     """Store a passkey that the user's browser has created. Raises `Invalid` if it is not valid."""
     user = await lock_user(ctx.connection, session_user_id(ctx))

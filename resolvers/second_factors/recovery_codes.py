@@ -31,7 +31,7 @@ _BETWEEN_GROUPS = re.compile(r"[\s-]")
 _codes = table_of(RecoveryCodeRow)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, causes=())
 async def renew_recovery_codes(ctx: Context) -> list[str]:
     """Replace the user's codes with ten new ones. Raises `NotFound` for a user without a factor."""
     user = await lock_user(ctx.connection, session_user_id(ctx))

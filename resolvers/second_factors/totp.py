@@ -54,7 +54,7 @@ async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
     return Enrolment(secret, provisioning_uri(secret, user.email), sealed)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, causes=())
 async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
     """Set up the app: a current code proves that it has the secret. The first factor returns recovery codes.
 
@@ -79,7 +79,7 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
     return await make_first_codes(ctx, user.id)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True, causes=())
 async def delete_totp(ctx: Context) -> UUID:
     """Removes the user's authenticator app, and the recovery codes if there is no other factor.
 

@@ -19,6 +19,7 @@ from schema.errors import Invalid, problem
 from schema.kit.pages import Page
 from schema.kit.sorting import ResourceSorting
 from schema.shares.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
+from storage.changes.kinds import ChangeKind
 from storage.enums import CustomFieldType
 from storage.rows.rows import delete_row, insert_row, table_of, update_row, update_rows
 from storage.tables.shares.custom_fields import CustomFieldRow
@@ -52,7 +53,7 @@ async def get_custom_field(ctx: Context, id: UUID) -> CustomField:
     return await read_one(ctx, CustomFieldRow, CUSTOM_FIELD, id=id)
 
 
-@requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
+@requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field, causes=(ChangeKind.CUSTOM_FIELD_CREATED,))
 async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomField:
     """Creates a custom field, which can then be attached to shares."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
@@ -62,7 +63,7 @@ async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomFi
     return shaped(ctx.services, CUSTOM_FIELD, row)
 
 
-@requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
+@requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field, causes=(ChangeKind.CUSTOM_FIELD_UPDATED,))
 async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -> CustomField:
     """Updates the fields that were sent. The type cannot change."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)
@@ -73,7 +74,11 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
     return shaped(ctx.services, CUSTOM_FIELD, changed)
 
 
-@requires(Scope.CUSTOM_FIELDS_WRITE, removes=get_custom_field)
+@requires(
+    Scope.CUSTOM_FIELDS_WRITE,
+    removes=get_custom_field,
+    causes=(ChangeKind.CUSTOM_FIELD_DELETED, ChangeKind.SHARE_UPDATED),
+)
 async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
     """Deletes a custom field permanently and detaches it from all shares."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)

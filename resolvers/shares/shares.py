@@ -21,6 +21,7 @@ from resolvers.shares.contents import (
 from resolvers.shares.shapes import SHARE
 from schema.kit.pages import Page
 from schema.shares.shares import Share, ShareCreate, ShareQuery, ShareSorting, ShareUpdate
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.rows.rows import insert_row, table_of, update_row
 from storage.tables.shares.shares import ShareRow
@@ -66,7 +67,7 @@ async def get_share(ctx: Context, id: UUID) -> Share:
     return await read_one(ctx, ShareRow, SHARE, id=id)
 
 
-@requires(Scope.SHARES_WRITE, gives=get_share)
+@requires(Scope.SHARES_WRITE, gives=get_share, causes=(ChangeKind.SHARE_CREATED,))
 async def create_share(ctx: Context, data: ShareCreate) -> Share:
     """Creates a share with its prices, media, downloads and custom fields, all or nothing."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
@@ -76,7 +77,11 @@ async def create_share(ctx: Context, data: ShareCreate) -> Share:
     return await get_share(ctx, row.id)
 
 
-@requires(Scope.SHARES_WRITE, gives=get_share)
+@requires(
+    Scope.SHARES_WRITE,
+    gives=get_share,
+    causes=(ChangeKind.SHARE_UPDATED, ChangeKind.SHARE_ARCHIVED, ChangeKind.SHARE_UNARCHIVED),
+)
 async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
     """Updates the fields that were sent. Lists are replaced as a whole; prices left out are archived."""
     row = await get_for_update(ctx, ShareRow, id=id)
@@ -91,7 +96,7 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
     return await get_share(ctx, id)
 
 
-@requires(Scope.SHARES_WRITE, removes=get_share)
+@requires(Scope.SHARES_WRITE, removes=get_share, causes=(ChangeKind.SHARE_ARCHIVED,))
 async def delete_share(ctx: Context, id: UUID) -> UUID:
     """Archives a share: its history stays, but it can no longer be purchased."""
     row = await get_for_update(ctx, ShareRow, id=id)

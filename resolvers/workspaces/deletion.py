@@ -13,6 +13,7 @@ from resolvers.operations.declaration import requires
 from resolvers.operations.rows.lookups import check_owner, get_visible
 from resolvers.workspaces.memberships import lock_members
 from resolvers.workspaces.workspaces import get_workspace
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.rows.rows import new_row, table_of, update_row, update_rows, values_of
 from storage.tables.accounts.users import UserRow
@@ -22,7 +23,14 @@ from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRo
 _members, _clients, _users = table_of(WorkspaceMemberRow), table_of(OAuthClientRow), table_of(UserRow)
 
 
-@requires(Scope.WORKSPACES_WRITE, kinds=USER_KINDS, owners_only=True, fresh=True, removes=get_workspace)
+@requires(
+    Scope.WORKSPACES_WRITE,
+    kinds=USER_KINDS,
+    owners_only=True,
+    fresh=True,
+    removes=get_workspace,
+    causes=(ChangeKind.OAUTH_CLIENT_DELETED,),
+)
 async def delete_workspace(ctx: Context, id: UUID) -> UUID:
     """Deletes a workspace with everything in it: shares, customers, files, sales, events and metrics.
 

@@ -22,6 +22,7 @@ from schema.errors import Invalid, NotFound, problem
 from schema.kit.pages import Page
 from schema.kit.sorting import ResourceSorting
 from schema.workspaces.members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.rows.rows import delete_row, first, table_of
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
@@ -61,7 +62,12 @@ async def get_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceInvitatio
         raise _absent() from None
 
 
-@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, gives=get_workspace_member)
+@requires(
+    Scope.WORKSPACE_MEMBERS_WRITE,
+    kinds=USER_KINDS,
+    gives=get_workspace_member,
+    causes=(ChangeKind.WORKSPACE_MEMBER_JOINED,),
+)
 async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember:
     """Accepts an invitation: the user becomes a member of the workspace with its role."""
     # The lock keeps the user's email, and so the right to accept, until the change is done.
@@ -80,7 +86,7 @@ async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember
     return await get_workspace_member(ctx, id)
 
 
-@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS)
+@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, causes=(ChangeKind.WORKSPACE_MEMBER_REMOVED,))
 async def decline_workspace_invitation(ctx: Context, id: UUID) -> UUID:
     """Declines an invitation, which ends it."""
     await delete_row(ctx.connection, WorkspaceMemberRow, await _lock(ctx, id))

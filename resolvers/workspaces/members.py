@@ -33,6 +33,7 @@ from schema.workspaces.members import (
     WorkspaceMemberQuery,
     WorkspaceMemberUpdate,
 )
+from storage.changes.kinds import ChangeKind
 from storage.enums import WorkspaceRole
 from storage.rows.rows import delete_row, table_of, update_row
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
@@ -70,6 +71,7 @@ async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
     owners_only=True,
     gives=get_workspace_member,
     fresh=True,
+    causes=(ChangeKind.WORKSPACE_MEMBER_INVITED,),
 )
 async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
     """Invites an email to a workspace, and sends it the invitation.
@@ -98,6 +100,7 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
     owners_only=True,
     gives=get_workspace_member,
     fresh=True,
+    causes=(ChangeKind.WORKSPACE_MEMBER_ROLE_CHANGED,),
 )
 async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberUpdate) -> WorkspaceMember:
     """Updates the role of a member or an invitation. The last owner of a workspace has to stay owner."""
@@ -107,7 +110,13 @@ async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberU
     return await get_workspace_member(ctx, id)
 
 
-@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True, removes=get_workspace_member)
+@requires(
+    Scope.WORKSPACE_MEMBERS_WRITE,
+    kinds=USER_KINDS,
+    owners_only=True,
+    removes=get_workspace_member,
+    causes=(ChangeKind.WORKSPACE_MEMBER_REMOVED, ChangeKind.WORKSPACE_ACCESS_TOKEN_REVOKED),
+)
 async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool = True) -> UUID:
     """Removes a member or withdraws an invitation. Members can remove themselves, but not the last owner.
 

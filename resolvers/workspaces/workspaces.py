@@ -30,6 +30,7 @@ from schema.workspaces.workspaces import (
     WorkspaceSorting,
     WorkspaceUpdate,
 )
+from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.enums import WorkspaceRole
 from storage.rows.rows import every, first, table_of, update_row, values_of
@@ -88,7 +89,7 @@ async def get_created_workspace(ctx: Context, id: UUID) -> Workspace:
     return shaped(ctx.services, WORKSPACE, workspace)
 
 
-@requires(Scope.WORKSPACES_WRITE, gives=get_created_workspace)
+@requires(Scope.WORKSPACES_WRITE, gives=get_created_workspace, causes=(ChangeKind.WORKSPACE_MEMBER_JOINED,))
 async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     """Creates a workspace. The credential's user becomes its first member and owner.
 
@@ -109,7 +110,7 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     return shaped(ctx.services, WORKSPACE, workspace)
 
 
-@requires(Scope.WORKSPACES_WRITE, gives=get_workspace)
+@requires(Scope.WORKSPACES_WRITE, gives=get_workspace, causes=(ChangeKind.WORKSPACE_UPDATED,))
 async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Workspace:
     """Updates the fields that were sent. Settings and `details` are merged at every depth."""
     row = await get_for_update(ctx, WorkspaceRow, id=id)

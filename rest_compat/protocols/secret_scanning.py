@@ -10,6 +10,7 @@ from resolvers.operations.answers import Answer
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import operation_of
+from resolvers.operations.runner import run
 from rest_compat.routing.paths import PREFIX
 from rest_compat.routing.reading import rest_name
 from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
@@ -33,7 +34,7 @@ class ReportEndpoint:
         await admit(ctx.caller, [Demand.of(REPORT)], restricted=REPORT.restricted)
         body = await read_body(request, LARGEST_REPORT)
         await _check_signature(ctx, request, body)
-        return Answer(200, _VERDICTS.dump_json(await report_leaks(ctx, _read(body))))
+        return Answer(200, _VERDICTS.dump_json(await run(REPORT, ctx, {"data": _read(body)})))
 
 
 def _read(body: bytes) -> list[Leak]:

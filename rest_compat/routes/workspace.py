@@ -1,6 +1,7 @@
 """The routes of workspaces: what each sells and to whom, its files, events, metrics and credentials."""
 
 from resolvers import deletions, usage
+from resolvers.changes import changes
 from resolvers.credentials import workspace_access_tokens
 from resolvers.customers import customers, members
 from resolvers.customers import sessions as customer_sessions
@@ -139,6 +140,10 @@ router.get(
 
 router.about("Usage", "What the clients of a workspace use of the API, by day.")
 router.get("/usage/", usage.list_usage)
+
+router.about("Changes", "What happens in a workspace, in order: a feed that systems and people follow.")
+router.get("/changes/", changes.get_changes)
+router.get("/changes/latest", changes.get_latest_change)
 
 router.about("Deletions", "What was deleted in the last 90 days, for systems that keep a copy.")
 router.get("/deletions/", deletions.list_deletions)

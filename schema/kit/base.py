@@ -182,7 +182,14 @@ class Update(Input):
 
 
 class Filters(Input):
-    """Arguments of a read: query parameters in REST, arguments of the field in GraphQL."""
+    """Arguments of a read: query parameters in REST, arguments of the field in GraphQL.
+
+    Those that are `paged` have a `limit`, for which GraphQL also takes `first`. What they ask for
+    `may_be_gone` if it was kept only for a time.
+    """
+
+    paged: ClassVar[bool] = False
+    may_be_gone: ClassVar[bool] = False
 
     # Beside the other parameters of an operation, not inside a parameter of its own.
     is_spread: ClassVar[bool] = True

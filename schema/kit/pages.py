@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from functools import cache, cached_property
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import strawberry
 from pydantic import Field
@@ -24,6 +24,8 @@ Item = TypeVar("Item")
 
 class ListQuery(Filters):
     """The arguments of every list. Each list declares `sorting` with its own keys."""
+
+    paged: ClassVar[bool] = True
 
     page: Annotated[
         int | None, Field(ge=1, le=LARGEST_INT, description="The page number, from 1; the default is 1.")

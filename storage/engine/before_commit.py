@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from storage.engine.connections import Connection
+from storage.enums import ActorKind
 
 
 class Work(Protocol):
@@ -21,16 +22,20 @@ Kind = TypeVar("Kind", bound=Work)
 
 @dataclass
 class Ending:
-    """The work of a transaction by kind, and the workspaces to whose deltas it adds."""
+    """The work of a transaction by kind, and the workspaces to whose deltas it adds.
 
+    `works_for` is who makes its changes, unless they are declared to be somebody's.
+    """
+
+    works_for: ActorKind
     works: dict[Callable[[], Work], Work] = field(default_factory=dict)
     unfolded: set[UUID] = field(default_factory=set)
 
 
 @asynccontextmanager
-async def finishing(connection: Connection) -> AsyncIterator[Ending]:
+async def finishing(connection: Connection, works_for: ActorKind) -> AsyncIterator[Ending]:
     """The body of a transaction: finishes its work unless the block raises."""
-    ending = connection.ending = Ending()
+    ending = connection.ending = Ending(works_for)
     try:
         yield ending
         for work in list(ending.works.values()):

@@ -32,6 +32,7 @@ from storage.engine.payers import Payer, paying
 from storage.engine.pool import Connections, SqliteConnections
 from storage.engine.replica import Replica, ReplicaFailed
 from storage.engine.watched_statements import Listener, StatementWatch
+from storage.enums import ActorKind
 
 # A note takes some 200 bytes.
 MOST_UNFOLDED = 10_000
@@ -82,6 +83,8 @@ class Database:
         # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
         self._writer = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._unfolded: dict[UUID, None] = {}
+        # Who makes the changes for which no operation says who does.
+        self.works_for = ActorKind.SYSTEM
         # Whether it is spread over several nodes; None before anything had to know.
         self.is_cluster: bool | None = False if self.is_sqlite else None
 
@@ -188,7 +191,7 @@ class Database:
             self._writer,
             _lent(self._primary, holder) as connection,
             _transaction(connection, writes=True, repeatable=repeatable),
-            finishing(connection) as ending,
+            finishing(connection, self.works_for) as ending,
         ):
             with paid:
                 yield connection

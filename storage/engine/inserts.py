@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import Table, bindparam, insert, select
+from sqlalchemy import Select, Table, bindparam, func, insert, select
 from sqlalchemy.engine import Dialect
 
 from storage.dialects.row_lists import as_rows, rows_named, varying
@@ -15,6 +15,10 @@ from storage.tables.base import Values
 
 # The columns that vary among many rows; None for a single row.
 Varying: TypeAlias = tuple[str, ...] | None
+
+# In the `info` of a column: `insert_into_each` writes the database's moment there, in place of the process's.
+# Rows of several processes are then in the order of their statements.
+CLOCK = "clock"
 
 # A statement takes some 6 KB.
 MOST_STATEMENTS = 1000
@@ -85,13 +89,27 @@ def _into_both(dialect: Dialect, table: Table, copies: Table, columns: Varying) 
 def _into_each(dialect: Dialect, each: tuple[tuple[Table, tuple[str, ...]], ...]) -> Kept:
     first, *others = (
         insert(table).from_select(
-            table.c.keys(), rows_named(dialect.name, table, columns, prefix=f"{table.name}_")
+            table.c.keys(), _timed(table, rows_named(dialect.name, table, columns, f"{table.name}_"))
         )
         for table, columns in each
     )
     for statement in others:
         first = first.add_cte(statement.cte(f"into_{statement.table.name}"))
     return Kept(first, dialect)
+
+
+def _timed(table: Table, rows: Select[Any]) -> Select[Any]:
+    """The rows with the database's own moment in the columns that ask for it."""
+    if not any(CLOCK in each.info for each in table.c):
+        return rows
+    cells = zip(table.c, rows.selected_columns, strict=True)
+    return rows.with_only_columns(
+        *(
+            func.statement_timestamp().label(each.name) if CLOCK in each.info else cell
+            for each, cell in cells
+        ),
+        maintain_column_froms=True,
+    )
 
 
 def _insert(dialect: str, table: Table, columns: Varying) -> Upsert:

@@ -4,7 +4,7 @@ Rows that nothing reads before that are written together with them, in the same 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID, uuid4
 
 from sqlalchemy import Table
@@ -16,18 +16,23 @@ from storage.ledger.books import Key, Ledger, Row, Together
 from storage.ledger.folding import add_to_books
 from storage.tables.base import Values
 
+InsertLate = Callable[[SqliteThread, Table, Sequence[Values]], None]
+
 
 def record(connection: Connection, ledger: Ledger, changes: Iterable[tuple[Key, Row]]) -> None:
     """Record changes of a ledger that is `at_once`, by the key of a delta without its id."""
     work_of(connection, _Changes).add(ledger, changes)
 
 
-def insert_at_end(connection: Connection, table: Table, row: Values) -> None:
+def insert_at_end(
+    connection: Connection, table: Table, row: Values, on_sqlite: InsertLate = insert_late
+) -> None:
     """Insert a row of a workspace, with a value for every column, at the transaction's end.
 
-    No key may refuse it: the transaction would fail.
+    No key may refuse it: the transaction would fail. Its values may still change before. SQLite takes all
+    rows of the table as `on_sqlite` inserts them.
     """
-    work_of(connection, _Changes).insert(table, row)
+    work_of(connection, _Changes).insert(table, row, on_sqlite)
 
 
 def recorded(connection: Connection, ledger: Ledger) -> Iterable[tuple[Key, Row]]:
@@ -42,9 +47,11 @@ class _Changes:
     def __init__(self) -> None:
         self._by_ledger: dict[Ledger, Together] = {}
         self._rows: list[tuple[Table, Values]] = []
+        self._on_sqlite: dict[Table, InsertLate] = {}
 
-    def insert(self, table: Table, row: Values) -> None:
+    def insert(self, table: Table, row: Values, on_sqlite: InsertLate) -> None:
         self._rows.append((table, row))
+        self._on_sqlite[table] = on_sqlite
 
     def add(self, ledger: Ledger, changes: Iterable[tuple[Key, Row]]) -> None:
         together = self._by_ledger.get(ledger)
@@ -71,7 +78,7 @@ class _Changes:
             rows, deltas = inserted[workspace_id], by_workspace[workspace_id]
             if isinstance(connection, SqliteThread):
                 for table, some in rows.items():
-                    insert_late(connection, table, some)
+                    self._on_sqlite[table](connection, table, some)
                 for ledger, own in deltas.items():
                     await add_to_books(connection, ledger, workspace_id, own)
                 continue

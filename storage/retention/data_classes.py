@@ -35,6 +35,7 @@ _TEXTS = {
         "workspaces": "name name_folded slug avatar_url email website socials",
     },
     DataClass.INTERNAL: {
+        "changes": "kind actor_kind",
         "credentials": "kind scopes authorization_digest",
         "customers": "type",
         "deletions": "resource",

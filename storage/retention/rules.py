@@ -12,6 +12,7 @@ from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from storage.tables.accounts.second_steps import AnsweredChallengeRow, SecondStepRow
+from storage.tables.changes import ChangeRow
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
@@ -28,6 +29,7 @@ AT_ONCE, HOUR, DAY = timedelta(), timedelta(hours=1), timedelta(days=1)
 # What other modules tell callers, or decide by.
 RETRIES_KEPT_FOR = DAY
 DELETIONS_KEPT_FOR = 90 * DAY
+CHANGES_KEPT_FOR = 30 * DAY
 DOCUMENTS_KEPT_FOR = 90 * DAY
 LINKS_KEPT_FOR = 30 * DAY
 USAGE_KEPT_FOR = 400 * DAY
@@ -38,7 +40,9 @@ class Rule:
     """Rows of `model` with the values `having` are deleted `kept_for` after the time in the column `ends_at`.
 
     `rows` and `why` are for docs/retention.md. `dependents` is a table, and its column that refers to the
-    `id` of these rows: its rows are deleted with them, once none of them is valid any more.
+    `id` of these rows: its rows are deleted with them, once none of them is valid any more. The row of each
+    workspace with the highest value in the column `keeps_highest` stays. `setting` is the name of the
+    setting that changes `kept_for`.
     """
 
     model: type[SQLModel]
@@ -48,6 +52,8 @@ class Rule:
     why: str
     having: Mapping[str, Any] = field(default_factory=dict)
     dependents: tuple[type[SQLModel], str] | None = None
+    keeps_highest: str | None = None
+    setting: str | None = None
 
     @property
     def table(self) -> Table:
@@ -69,12 +75,20 @@ class Rule:
         """Yield those by which rows are found: with `IS NULL` no database reads an index in order."""
         yield from (self.table.c[name] == value for name, value in self.having.items() if value is not None)
         yield self.end < self._last_end(at)
+        if self.keeps_highest is not None:
+            yield self._is_surpassed(self.keeps_highest)
 
     def _refers(self, model: type[SQLModel], name: str, at: datetime) -> ColumnElement[bool]:
         """Whether a row of `model` that is valid at this moment refers to the row."""
         columns = table_of(model).c
         is_valid = columns.revoked_at.is_(None) & (columns.expires_at > at)
         return exists().where(columns[name] == self.table.c.id, is_valid)
+
+    def _is_surpassed(self, name: str) -> ColumnElement[bool]:
+        """Whether another row of the workspace has a higher value in the column."""
+        other = self.table.alias()
+        is_higher = other.c[name] > self.table.c[name]
+        return exists().where(other.c.workspace_id == self.table.c.workspace_id, is_higher)
 
     def _last_end(self, at: datetime) -> datetime | date:
         last = at - self.kept_for
@@ -171,6 +185,16 @@ RULES: tuple[Rule, ...] = (
         DELETIONS_KEPT_FOR,
         "deletions",
         "Copies elsewhere follow them within this time.",
+    ),
+    Rule(
+        ChangeRow,
+        "at",
+        CHANGES_KEPT_FOR,
+        "changes",
+        "Readers of the feed follow them within this time. The newest one of a workspace stays, so that its "
+        "numbers go on.",
+        keeps_highest="position",
+        setting="DUOGRAPH_CHANGES_DAYS",
     ),
     Rule(
         OAuthClientDocumentRow,

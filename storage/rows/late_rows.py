@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from storage.changes.causes import log_inserted
 from storage.engine.connections import Connection
 from storage.ledger.recording import insert_at_end
 from storage.rows.row_values import with_defaults, written
@@ -16,4 +17,5 @@ def insert_row_at_end(connection: Connection, model: type[Model], **values: Any)
     insert_at_end(connection, table_of(model), texts)
     count(connection, model, [complete])
     measure(connection, model, [texts])
+    log_inserted(connection, model, [complete])
     return record(model, complete)

@@ -13,17 +13,14 @@ from typing import Any, TypeVar, cast
 from sqlalchemy import (
     ColumnElement,
     Executable,
-    Table,
-    UniqueConstraint,
     delete,
-    literal,
-    not_,
     select,
     update,
 )
 from sqlalchemy.exc import IntegrityError, NoResultFound
 from sqlmodel import SQLModel
 
+from storage.changes.causes import log_deleted, log_inserted, log_touched, log_updated, touched_columns
 from storage.engine.connections import Connection
 from storage.engine.inserts import insert_all, insert_new
 from storage.rows.row_values import changes_of, differing, fields_of, with_defaults, written
@@ -49,37 +46,6 @@ class Duplicate(Exception):
         self.model = model
         self.values = values
         self.itself = itself
-
-
-async def taken_fields(connection: Connection, duplicate: Duplicate) -> list[str]:
-    """The fields of the refused row whose unique values another row already has."""
-    model, values, table = duplicate.model, duplicate.values, table_of(duplicate.model)
-    taken = []
-    for field, column in getattr(model, "unique", {}).items():
-        if values.get(column) is None:
-            continue
-        names, frees = _unique_columns(table, column)
-        others = [table.c[name] == values[name] for name in names]
-        if frees:
-            others.append(table.c.deleted_at.is_(None))
-        if duplicate.itself is not None:
-            others.append(not_(duplicate.itself))
-        if (await connection.execute(select(literal(1)).select_from(table).where(*others))).first():
-            taken.append(field)
-    return taken
-
-
-def _unique_columns(table: Table, column: str) -> tuple[list[str], bool]:
-    """The columns of the unique index or constraint with `column`, and whether deleted rows free its values.
-
-    A constraint is about all rows; an index is partial if rows of its table can be deleted.
-    """
-    indexes = [(list(index.columns.keys()), True) for index in table.indexes if index.unique]
-    constraints = [
-        (list(item.columns.keys()), False) for item in table.constraints if isinstance(item, UniqueConstraint)
-    ]
-    names, is_index = next(each for each in (*indexes, *constraints) if column in each[0])
-    return names, is_index and "deleted_at" in table.columns
 
 
 def record(model: type[Model], values: Mapping[str, Any]) -> Model:
@@ -174,6 +140,7 @@ async def insert_complete_rows(connection: Connection, model: type[SQLModel], ro
             raise Duplicate(model, rows[0]) from error
         count(connection, model, rows)
         measure(connection, model, texts)
+        log_inserted(connection, model, rows)
 
 
 async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
@@ -193,6 +160,7 @@ async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequ
     new = [values for values in complete if values["id"] in inserted]
     count(connection, model, new)
     measure(connection, model, [values for values in texts if values["id"] in inserted])
+    log_inserted(connection, model, new)
     return [record(model, values) for values in new]
 
 
@@ -206,7 +174,13 @@ async def update_rows(
     table = table_of(model)
     if counted := counted_columns(model).union(measured_columns(model)) & values.keys():
         raise TypeError(f"Rows of {table.name} are counted by {sorted(counted)}: update them one by one.")
-    await connection.execute(update(table).where(where).values(changes_of(model, values)))
+    statement = update(table).where(where).values(changes_of(model, values))
+    columns = touched_columns(model, values)
+    if not columns:
+        await connection.execute(statement)
+        return
+    rows = await connection.execute(statement.returning(*columns))
+    log_touched(connection, model, values, [dict(row) for row in rows.mappings()])
 
 
 async def mark_deleted(
@@ -220,6 +194,7 @@ async def mark_deleted(
     deleted = await connection.execute(statement.values(changes_of(model, {"deleted_at": deleted_at})))
     rows = [dict(row) | {"deleted_at": None} for row in deleted.mappings()]
     count(connection, model, rows, -1)
+    log_deleted(connection, model, rows)
     await _record_deletions(connection, model, rows)
 
 
@@ -245,6 +220,7 @@ async def update_row(connection: Connection, model: type[Model], row: Model, **v
         count(connection, model, [before], -1)
         count(connection, model, [changed])
     measure_change(connection, model, before, values)
+    log_updated(connection, model, before, changed)
     return record(model, changed)
 
 
@@ -274,6 +250,7 @@ async def _count_deleted(connection: Connection, model: type[SQLModel], rows: Se
     """Count rows that are no longer there."""
     count(connection, model, rows, -1)
     measure(connection, model, rows, -1)
+    log_deleted(connection, model, rows)
     await _record_deletions(connection, model, rows)
 
 

@@ -1,10 +1,14 @@
-"""The background task that brings deltas into the cells of metrics and into the totals of lists."""
+"""The background task that brings deltas into the cells of metrics and into the totals of lists.
+
+It also gives the changes of the change log their positions.
+"""
 
 from time import monotonic, perf_counter
 from uuid import UUID
 
-from sqlalchemy import Select, Table, bindparam, select, union_all
+from sqlalchemy import ColumnElement, Select, Table, bindparam, select, union_all
 
+from storage.changes.numbering import number_changes
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
 from storage.ledger.folding import fold
@@ -12,6 +16,7 @@ from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.merges import fold_merge
 from storage.metrics.packs.ledger import CELLS
 from storage.tables.base import table_of
+from storage.tables.changes import ChangeRow
 from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
 from storage.totals.events import EVENTS
 from storage.totals.lists import LISTS
@@ -26,14 +31,17 @@ _BEFORE_ALL = UUID(int=0)
 SECONDS_BETWEEN_SWEEPS = 30
 
 
-def _first_after(table: Table) -> Select[UUID]:
+def _first_after(table: Table, *where: ColumnElement[bool]) -> Select[UUID]:
     key = table.c.workspace_id
-    first = select(key).where(key > bindparam("last")).order_by(key).limit(1).subquery()
+    first = select(key).where(key > bindparam("last"), *where).order_by(key).limit(1).subquery()
     return select(first.c.workspace_id)
 
 
 _DELTAS = (*(ledger.deltas for ledger in LEDGERS), table_of(PersonMergeDeltaRow))
-_WAITING = union_all(*map(_first_after, _DELTAS)).subquery()
+_changes = table_of(ChangeRow)
+_WAITING = union_all(
+    *map(_first_after, _DELTAS), _first_after(_changes, _changes.c.position.is_(None))
+).subquery()
 _FIRST_AFTER = Kept(select(_WAITING.c.workspace_id).order_by(_WAITING.c.workspace_id).limit(1))
 
 
@@ -80,6 +88,7 @@ class Fold:
                 self._database.note_unfolded((workspace_id,))
                 return True
             many = max([await fold(connection, ledger, workspace_id, self._rows) for ledger in LEDGERS])
+            many = max(many, await number_changes(connection, workspace_id, self._rows))
             had_merge = await fold_merge(connection, workspace_id)
         if many == self._rows or had_merge:
             self._is_behind = True

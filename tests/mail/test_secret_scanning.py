@@ -18,6 +18,7 @@ from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from tests.mail.scanning import PATH, URL, find, still_works
+from tests.support.callers.surfaces import Rest
 from tests.support.mails.mailed import mails_to
 from tests.support.servers.gateways import issue, make_tenant, make_token, run_gateway
 from tests.support.tenants.membership import make_member
@@ -41,6 +42,10 @@ async def test_a_leaked_token_is_revoked_at_once_and_every_member_is_notified(sc
     )
     assert not await still_works(scanned, leaked)
     assert await still_works(scanned, tenant.token)
+    reader = Rest(scanned.client, scanned.app, tenant.token)
+    told = (await reader.get_changes(kind=["workspace_access_token.leaked"]))["data"]
+    assert [(change["data"], change["actor"]["kind"]) for change in told] == [(None, "system")]
+    assert (await reader.get_changes(kind=["workspace_access_token.revoked"]))["data"] == []
     (mail,) = await mails_to(scanned, tenant.user_email)
     assert mail.subject == "Revoked: workspace access token “continuous integration”"
     assert "A credential of the workspace Acme was found in public" in mail.text

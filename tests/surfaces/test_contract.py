@@ -34,7 +34,7 @@ def test_both_surfaces_run_the_same_resolver():
 
 def test_enums_of_graphql_have_the_values_of_rest_in_capitals():
     def in_graphql(value):
-        return value.removeprefix("-").upper() + ("_DESC" if value.startswith("-") else "")
+        return value.removeprefix("-").replace(".", "_").upper() + ("_DESC" if value.startswith("-") else "")
 
     enums = {
         name: list(type.values)

@@ -43,8 +43,11 @@ LATER = {
     "usage_counts",
     "workspace_locks",
 }
+# What the use of a token writes, and the number that a background task gives a change.
+_UNSTEADY = {"last_used_at": None, "position": None}
 # Answers in which no id stands.
 WITHOUT_IDS = {
+    "get_latest_change",
     "get_file_download",
     "get_metrics",
     "get_metrics_limits",
@@ -90,19 +93,19 @@ async def caller_for(caller: Any, gateway: Any, tenant: Any, name: str, customer
 
 
 async def rows_of(gateway: Any, tenant: Any) -> str:
-    """Everything that is kept for the tenant, but for the moments its tokens were used and `LATER`."""
+    """Everything that is kept for the tenant, but for `_UNSTEADY` and `LATER`."""
     found: dict[str, Any] = {}
     async with gateway.database.read() as connection:
         for table in METADATA.sorted_tables:
             owner = table.c.get("workspace_id", table.c.id if table.name == "workspaces" else None)
             if owner is not None and table.name not in LATER:
                 rows = await connection.execute(select(table).where(owner == UUID(tenant.id)))
-                found[table.name] = sorted(str(dict(row) | {"last_used_at": None}) for row in rows.mappings())
+                found[table.name] = sorted(str(dict(row) | _UNSTEADY) for row in rows.mappings())
     return json.dumps(found)
 
 
 async def rows_about(gateway: Any, ids: set[str]) -> dict[str, list[str]]:
-    """The rows with one of these ids in any column, but for the moments tokens were used and `LATER`."""
+    """The rows with one of these ids in any column, but for `_UNSTEADY` and `LATER`."""
     uuids = [UUID(id) for id in ids if len(id) == 36]
     rows = {}
     async with gateway.database.read() as connection:
@@ -111,7 +114,7 @@ async def rows_about(gateway: Any, ids: set[str]) -> dict[str, list[str]]:
             if columns and table.name not in LATER:
                 named = or_(*(column.in_(uuids) for column in columns))
                 answer = (await connection.execute(select(table).where(named))).mappings()
-                rows[table.name] = sorted(str(dict(row) | {"last_used_at": None}) for row in answer)
+                rows[table.name] = sorted(str(dict(row) | _UNSTEADY) for row in answer)
     return rows
 
 

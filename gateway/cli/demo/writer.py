@@ -20,8 +20,10 @@ from resolvers.events.ingestion import facts_of
 from resolvers.file_shares.histories import History
 from resolvers.operations.context import Context
 from schema.values.scalars import Long
+from storage.changes.kinds import ChangeKind
+from storage.changes.log import Actor, log_of
 from storage.engine.connections import Connection
-from storage.enums import Currency
+from storage.enums import ActorKind, Currency
 from storage.ledger.folding import add_to_books, fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
@@ -47,6 +49,7 @@ CUSTOMERS_AT_A_TIME = 100
 SESSIONS_FOR_A_CUSTOMER = 200
 FEWEST_CUSTOMERS, MOST_CUSTOMERS = 20, 20_000
 SEED = 20_260_131
+_INGESTED = (ChangeKind.FILE_SHARE_SESSIONS_INGESTED, ChangeKind.EVENTS_INGESTED)
 
 _customers = table_of(CustomerRow)
 
@@ -70,6 +73,7 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
         task = progress.add_task("Sessions", total=sessions)
         for histories, events in activity.batches(sessions, SESSIONS_AT_A_TIME):
             async with database.write() as connection:
+                log_of(connection).declare(Actor(ActorKind.OPERATOR), _INGESTED)
                 await _write(connection, workspace_id, histories, events)
             progress.advance(task, len(histories))
     async with database.write() as connection:

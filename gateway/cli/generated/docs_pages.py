@@ -9,12 +9,14 @@ from gateway.monitoring.declarations import METRICS as GATEWAY_METRICS
 from gateway.settings.settings import describe_settings
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope
+from resolvers.changes.readable import scope_of
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes
 from rest_compat.routing.paths import PREFIX
 from schema.errors import Failure
+from storage.changes.kinds import ChangeKind
 from storage.metrics.definitions import METRICS, Combination
 from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
 from storage.retention.data_classes import CLASSES, PROTECTIONS, DataClass
@@ -115,6 +117,23 @@ def errors_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def change_kinds_page() -> str:
+    """docs/change-kinds.md: every kind of change, who may read it, and what causes it."""
+    lines = [
+        "# Kinds of changes\n",
+        GENERATED,
+        "What [the feed of changes](changes.md) tells. GraphQL writes the kinds as `SHARE_CREATED`. What no",
+        "operation causes is done by an operator's command, by a report of leaked tokens, or in time.\n",
+        *_row("kind", "when", "read with", "operations"),
+        "|---|---|---|---|",
+    ]
+    routes = {route.operation.name: route.operation for route in documented_routes()}
+    for kind in ChangeKind:
+        causes = ", ".join(f"`{name}`" for name, each in routes.items() if kind in (each.causes or ()))
+        lines += _row(f"`{kind}`", kind.description, f"`{scope_of(kind)}`", causes)
+    return "\n".join(lines) + "\n"
+
+
 def metrics_page() -> str:
     """docs/metrics.md: every metric with its unit, how it combines and its formula."""
     lines = [
@@ -175,7 +194,8 @@ def retention_page() -> str:
     for (table, rows), rules in groupby(RULES, lambda rule: (rule.table.name, rule.rows)):
         first, *others = rules
         ends = " or ".join(f"`{rule.ends_at}`" for rule in (first, *others))
-        lines += _row(rows, f"`{table}`", _span(first.kept_for), ends, first.why)
+        span = _span(first.kept_for) + (f" (`{first.setting}`)" if first.setting else "")
+        lines += _row(rows, f"`{table}`", span, ends, first.why)
     return "\n".join(lines) + "\n"
 
 
@@ -230,6 +250,7 @@ def pages() -> dict[str, str]:
         "permissions.md": permissions_page(),
         "scopes.md": scopes_page(),
         "errors.md": errors_page(),
+        "change-kinds.md": change_kinds_page(),
         "metrics.md": metrics_page(),
         "settings.md": settings_page(),
         "retention.md": retention_page(),

@@ -16,6 +16,7 @@ from storage.copies.marks import Mark, State, read_mark
 from storage.engine.connection_terms import Terms
 from storage.engine.database import Database
 from storage.engine.outages import DatabaseUnreachable, is_lost
+from storage.enums import ActorKind
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import (
     COMMIT_OF_OLDEST,
@@ -62,6 +63,7 @@ async def reached(
     # A command's statements may take as long as they need.
     terms = Terms(pooled=settings.database_terms.pooled)
     database = Database(settings.database_url, pool_size=settings.database_pool_size, terms=terms)
+    database.works_for = ActorKind.OPERATOR
     try:
         await _answer(database, source)
         yield database

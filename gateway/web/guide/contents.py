@@ -93,7 +93,7 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
         Page("guide/sign-people-in.md", "Let users of Duograph sign in to your application."),
         Page("portal.md", "Let your customers see and download what they bought."),
         Page("uploads.md", "Upload files in parts, resume, and sell them."),
-        Page("changes.md", "Keep a copy of the data in another system."),
+        Page("changes.md", "Follow what happens, and keep a copy in another system."),
     ),
     "Rules of the API": (
         Page("guide/pagination.md", "Read lists page by page, filter and sort them."),
@@ -108,6 +108,7 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
         Page("graphql.md", "Requests, answers, errors and cost of GraphQL."),
         Page("oauth.md", "OAuth 2.0 and OpenID Connect, step by step."),
         Page("clients.md", "Generate a typed client from the contracts."),
+        Page("change-kinds.md", "Every kind of change in the change log, and what may cause it."),
         Page("operations.md", "Each REST path with its GraphQL field and scope."),
         Page("scopes.md", "Every scope, and the credentials that can have it."),
         Page("permissions.md", "What each kind of credential may do."),

@@ -12,13 +12,13 @@ from strawberry.utils.str_converters import to_snake_case
 from resolvers.graph.execution.spelling import graphql_name, spelled
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context, Outcome
-from resolvers.operations.declaration import Operation, Parameter, default_of, operation_of
+from resolvers.operations.declaration import Operation, operation_of
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
 from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
 from schema.kit.deprecation import reason_of
-from schema.kit.pages import ListQuery
+from schema.kit.parameters import Parameter, default_of
 from schema.kit.problems import named
 
 OPERATION = "operation"
@@ -170,7 +170,7 @@ def _arguments_of(parameter: Parameter) -> list[inspect.Parameter]:
         _argument(name, field.annotation, default_of(field), field.description, reason_of(field))
         for name, field in parameter.annotation.model_fields.items()
     ]
-    if issubclass(parameter.annotation, ListQuery):
+    if parameter.annotation.paged:
         arguments.append(_argument(FIRST, int | None, None, "The same as `limit`, which it replaces."))
     return arguments
 

@@ -82,6 +82,8 @@ EXAMPLES: dict[str, Arguments] = {
     "create_portal_member": lambda world: {"data": {"email": "cy@example.com"}},
     "update_portal_member": lambda world: {"id": world.member, "data": {"name": "Bo"}},
     "delete_portal_member": lambda world: {"id": world.member},
+    "get_changes": lambda world: {"workspace_id": world.workspace},
+    "get_latest_change": lambda world: {"workspace_id": world.workspace},
     "list_deletions": lambda world: {"workspace_id": [world.workspace]},
     "get_event": lambda world: {"id": world.event},
     "list_events": lambda world: {"workspace_id": [world.workspace]},

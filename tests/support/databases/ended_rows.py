@@ -11,6 +11,7 @@ from storage.rows.rows import insert_row, table_of
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from storage.tables.accounts.second_steps import AnsweredChallengeRow, SecondStepRow
 from storage.tables.accounts.users import UserRow
+from storage.tables.changes import ChangeRow
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
@@ -78,6 +79,12 @@ class Rows:
             MailedLinkRow: {"user_id": self.user, "purpose": "password", "recipient": "r", "hash": unique},
             SecondStepRow: {"user_id": self.user, "hash": unique, "password_digest": "d"},
             AnsweredChallengeRow: {"hash": unique},
+            ChangeRow: {
+                "workspace_id": workspace,
+                "position": 10**9 + number,
+                "kind": "share.updated",
+                "actor_kind": "system",
+            },
             WorkspaceMemberRow: {"workspace_id": workspace, "email": f"{unique}@e.test"},
             DeletionRow: {"workspace_id": workspace, "resource": "file"},
             OAuthClientDocumentRow: {"oauth_client_id": self.client, "hash": unique, "is_registered": False},

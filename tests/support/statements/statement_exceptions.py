@@ -59,7 +59,7 @@ REACHES = (
         "storage/upkeep/folding.py",
         "Fold._swept",
         "At its start and twice a minute, a process looks for what others left to fold.",
-        *("event_deltas", "list_total_deltas", "metric_deltas", "person_merge_deltas"),
+        *("changes", "event_deltas", "list_total_deltas", "metric_deltas", "person_merge_deltas"),
     ),
     _in(
         "storage/upkeep/backlog.py",
