@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError, create_model
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import AUDITED_SCOPES, Scope, any_that_would_do, that_would_do
-from resolvers.operations.parameters import ABSENT, Parameter, parameters_of
 from schema.kit.base import Count, Filters, Input
 from schema.kit.deprecation import Deprecation
+from schema.kit.parameters import ABSENT, Parameter, parameters_of
 from schema.kit.problems import invalid_of
 from storage.changes.kinds import ChangeKind
 

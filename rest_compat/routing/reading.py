@@ -9,12 +9,12 @@ from starlette.requests import Request
 
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.declaration import Operation
-from resolvers.operations.parameters import Parameter
 from rest_compat.routing.causes import explain
 from rest_compat.routing.used import RouteUsage
 from schema.errors import AnswerTooLarge, Invalid, problem
 from schema.kit.annotations import is_list
 from schema.kit.base import SPARE_KEYS
+from schema.kit.parameters import Parameter
 from schema.kit.problems import name_of, named
 from storage.caches import Cache
 from storage.usage.usage import Used

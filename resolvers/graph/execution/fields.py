@@ -13,12 +13,12 @@ from resolvers.graph.execution.spelling import graphql_name, spelled
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import Operation, operation_of
-from resolvers.operations.parameters import Parameter, default_of
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
 from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
 from schema.kit.deprecation import reason_of
+from schema.kit.parameters import Parameter, default_of
 from schema.kit.problems import named
 
 OPERATION = "operation"
