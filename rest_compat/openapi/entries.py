@@ -18,15 +18,16 @@ def entry(
     responses: Mapping[str, Any],
     parameters: Iterable[Schema] | None = None,
     body: Mapping[str, Any] | None = None,
+    needs_body: bool = True,
 ) -> dict[str, Any]:
-    """The entry of the operation `name`. `body` has the media types of a body, of which it needs one."""
+    """The entry of the operation `name`. `body` has the media types of a body, which may be optional."""
     return {
         "tags": [tag],
         "summary": name.replace("_", " ").capitalize(),
         "description": description,
         "operationId": name,
         **({} if parameters is None else {"parameters": [*parameters]}),
-        **({} if body is None else {"requestBody": {"content": body, "required": True}}),
+        **({} if body is None else {"requestBody": {"content": body, "required": needs_body}}),
         "responses": responses,
         "security": security,
     }

@@ -4,6 +4,8 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from resolvers.expansion import MOST_LEVELS, MOST_PATHS
 from resolvers.links import LINKS
 from resolvers.operations.answers import JSON
@@ -51,10 +53,10 @@ def operation_entry(route: OperationRoute, answer: Schema, schemas: Mapping[str,
     """The entry of a route. `answer` is the schema of its answer; `schemas` has that of its arguments."""
     operation, status = route.operation, route.served.status
     arguments = schemas[operation.arguments.__name__]
-    sent = next((item.name for item in operation.parameters if item.place == "data"), None)
+    data = next((item for item in operation.parameters if item.place == "data"), None)
     body = None
-    if sent is not None:
-        body = content(arguments["properties"][sent], JSON, BODIES.get(operation.name))
+    if data is not None:
+        body = content(arguments["properties"][data.name], JSON, BODIES.get(operation.name))
     return entry(
         route.tag,
         route.operation_id,
@@ -62,13 +64,23 @@ def operation_entry(route: OperationRoute, answer: Schema, schemas: Mapping[str,
         security=security_of(operation),
         parameters=[*_parameters(route, arguments, schemas), *_headers(route)],
         body=body,
+        needs_body=data is not None and not _takes_nothing(data.annotation),
         responses={
             str(status): _success(route, answer),
             **(_repeated(route, answer) if operation.repeatable else {}),
             **({"304": _NOT_MODIFIED} if _is_tagged(route) else {}),
-            **failures_of(operation, has_body=sent is not None),
+            **failures_of(operation, has_body=data is not None),
         },
     ) | (operation.deprecation.flags if operation.deprecation else {})
+
+
+def _takes_nothing(model: Any) -> bool:
+    """Whether an empty body, which is read as an empty object, is valid."""
+    try:
+        TypeAdapter(model).validate_python({})
+    except ValidationError:
+        return False
+    return True
 
 
 def _success(route: OperationRoute, schema: Schema) -> dict[str, Any]:
