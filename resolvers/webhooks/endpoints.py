@@ -120,7 +120,8 @@ async def rotate_webhook_endpoint_secret(ctx: Context, id: UUID) -> WebhookEndpo
 
 
 def _as_endpoint(ctx: Context, row: WebhookEndpointRow) -> WebhookEndpoint:
-    return as_model(shaped(ctx.services, WEBHOOK_ENDPOINT, row))
+    endpoint: WebhookEndpoint = as_model(shaped(ctx.services, WEBHOOK_ENDPOINT, row))
+    return endpoint
 
 
 def _maker(principal: Principal) -> dict[str, str | UUID | None]:
