@@ -132,8 +132,8 @@ async def test_the_words_that_were_sought_are_marked_and_nothing_else_is_markup(
 ) -> None:
     page = (await client.get("/docs/guide", params={"q": "idempotency-key <b>"})).text
     assert "<b>" not in page
-    page = (await client.get("/docs/guide", params={"q": "idempotency-key repeat"})).text
-    assert "<mark>idempotency-key</mark>" in page.lower()
+    page = (await client.get("/docs/guide", params={"q": "idempotency KEY"})).text
+    assert "<mark>idempotency</mark>" in page.lower()
 
 
 async def test_every_guide_has_a_description_for_search_engines(client: httpx.AsyncClient) -> None:
