@@ -56,6 +56,7 @@ def make_services(
             if address is not None
         ],
         mail_budget=mail_budget,
+        is_production=settings.env is Environment.PRODUCTION,
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )

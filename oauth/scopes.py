@@ -35,6 +35,8 @@ class Scope(StrEnum):
     ACCESS_TOKENS_WRITE = "access_tokens:write"
     OAUTH_CLIENTS_READ = "oauth_clients:read"
     OAUTH_CLIENTS_WRITE = "oauth_clients:write"
+    WEBHOOKS_READ = "webhooks:read"
+    WEBHOOKS_WRITE = "webhooks:write"
     CUSTOMER_PORTAL_READ = "customer_portal:read"
     CUSTOMER_PORTAL_WRITE = "customer_portal:write"
 
@@ -63,6 +65,8 @@ AUDITED_SCOPES = frozenset(
     {
         *(Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.CUSTOMER_SESSIONS_WRITE),
         *(Scope.WORKSPACES_WRITE, Scope.WORKSPACE_MEMBERS_WRITE),
+        # What an endpoint is told leaves the workspace.
+        Scope.WEBHOOKS_WRITE,
     }
 )
 

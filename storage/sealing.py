@@ -48,6 +48,7 @@ class Purpose(StrEnum):
     SIGN_UP = "duograph sign-up"
     TOTP = "duograph TOTP"
     TOTP_ENROLMENT = "duograph TOTP enrolment"
+    WEBHOOK_SECRET = "duograph webhook secret"  # noqa: S105
 
 
 class Secret(bytes):

@@ -51,6 +51,7 @@ from resolvers.portal import sessions as portal_sessions
 from resolvers.second_factors import overview as second_factors
 from resolvers.second_factors import passkeys, totp
 from resolvers.shares import custom_fields, shares
+from resolvers.webhooks import endpoints as webhook_endpoints
 from resolvers.workspaces import deletion as workspace_deletion
 from resolvers.workspaces import invitations as workspace_invitations
 from resolvers.workspaces import members as workspace_members
@@ -112,6 +113,8 @@ class Reads:
     file = expose(files.get_file)
     file_download = expose(files.get_file_download)
     files = expose(files.list_files)
+    webhook_endpoint = expose(webhook_endpoints.get_webhook_endpoint)
+    webhook_endpoints = expose(webhook_endpoints.list_webhook_endpoints)
     oauth_client = expose(oauth_clients.get_oauth_client)
     oauth_clients = expose(oauth_clients.list_oauth_clients)
     usage = expose(usage.list_usage)
@@ -178,6 +181,10 @@ class Mutation:
     create_file = expose(files.create_file)
     complete_file_upload = expose(files.complete_file_upload)
     delete_file = expose(files.delete_file)
+    create_webhook_endpoint = expose(webhook_endpoints.create_webhook_endpoint)
+    update_webhook_endpoint = expose(webhook_endpoints.update_webhook_endpoint)
+    delete_webhook_endpoint = expose(webhook_endpoints.delete_webhook_endpoint)
+    rotate_webhook_endpoint_secret = expose(webhook_endpoints.rotate_webhook_endpoint_secret)
     create_oauth_client = expose(oauth_clients.create_oauth_client)
     update_oauth_client = expose(oauth_clients.update_oauth_client)
     delete_oauth_client = expose(oauth_clients.delete_oauth_client)

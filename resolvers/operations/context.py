@@ -113,6 +113,7 @@ class Services:
     download_life: timedelta = timedelta(minutes=10)
     policies: Sequence[tuple[str, str]] = ()
     scanner: Scanner | None = None
+    is_production: bool = False
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
@@ -169,11 +170,10 @@ class Context:
     """One operation's view of the request. `transaction` is set inside a change.
 
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
-    `prepare` yielded before the transaction began. `owners_only` restricts the operation to owners of the
-    workspace that it changes, which `resolvers/operations/rows/lookups.py` checks.
-    `chosen` narrows what is read of each object to what is written; without it, all is read. `skipped` has
-    the number of rows before each page behind a link that is not the first. What is chosen `may_be_late` if
-    a replica may answer it. `fetch_together` joins kept statements with others. `causes` are declared kinds.
+    `prepare` yielded before the transaction began. `owners_only` restricts it to owners of the workspace that
+    it changes (`rows/lookups.py`). `chosen` narrows what is read of each object to what is written; without
+    it, all is read. `skipped` has the number of rows before each page behind a link that is not the first.
+    What is chosen `may_be_late` if a replica may answer it. `fetch_together` joins kept statements.
     """
 
     services: Services

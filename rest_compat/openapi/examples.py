@@ -6,6 +6,7 @@ An id in one is a placeholder: only adding a member and completing an upload nee
 from typing import Any
 
 from oauth.scopes import Scope
+from storage.changes.kinds import ChangeKind
 from storage.enums import CustomFieldType, FileService, MemberRole, PriceAmountType, WorkspaceRole
 
 PLACEHOLDER = "3f2b8c1e-5d7a-4e9b-8a60-1c4d2e7f9b35"
@@ -100,6 +101,11 @@ BODIES: dict[str, Any] = {
         "redirect_uris": [_CALLBACK],
         "scopes": [Scope.OPENID.value, Scope.SHARES_READ.value],
     },
+    "create_webhook_endpoint": {
+        "url": "https://hooks.example.com/duograph",
+        "kinds": [ChangeKind.FILE_SHARE_SESSION_PAID.value, ChangeKind.CUSTOMER_CREATED.value],
+    },
+    "update_webhook_endpoint": {"description": "Books each payment"},
     "update_oauth_client": {"name": "Bookkeeper for studios"},
     "register_oauth_client_documents": {
         "documents": [{"name": "Names", "text": "query Names { shares { data { name } } }"}]

@@ -15,6 +15,7 @@ from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
 from resolvers.metrics import metrics
 from resolvers.shares import custom_fields, shares
+from resolvers.webhooks import endpoints as webhook_endpoints
 from resolvers.workspaces import deletion, workspaces
 from resolvers.workspaces import members as workspace_members
 from rest_compat.routing.metrics import CsvEndpoint, LongEndpoint
@@ -144,6 +145,14 @@ router.get("/usage/", usage.list_usage)
 router.about("Changes", "What happens in a workspace, in order: a feed that systems and people follow.")
 router.get("/changes/", changes.get_changes)
 router.get("/changes/latest", changes.get_latest_change)
+
+router.about("Webhook endpoints", "URLs that a workspace has told of its changes, with signed payloads.")
+router.post("/webhook-endpoints/", webhook_endpoints.create_webhook_endpoint)
+router.get("/webhook-endpoints/", webhook_endpoints.list_webhook_endpoints)
+router.get("/webhook-endpoints/{id}", webhook_endpoints.get_webhook_endpoint)
+router.patch("/webhook-endpoints/{id}", webhook_endpoints.update_webhook_endpoint)
+router.delete("/webhook-endpoints/{id}", webhook_endpoints.delete_webhook_endpoint)
+router.post("/webhook-endpoints/{id}/secret", webhook_endpoints.rotate_webhook_endpoint_secret)
 
 router.about("Deletions", "What was deleted in the last 90 days, for systems that keep a copy.")
 router.get("/deletions/", deletions.list_deletions)

@@ -69,6 +69,7 @@ _TEXTS = {
         "portal_codes": "visitor_tries",
         "second_steps": "authorization_digest",
         "storage_usage": "row_quotas",
+        "webhook_endpoints": "kinds scopes disabled_reason maker_kind",
         "usage_counts": "client_kind surface name kind",
         "workspace_members": "role",
         "workspaces": "status default_presentment_currency",
@@ -88,6 +89,7 @@ _TEXTS = {
         "oauth_grants": "redirect_uri nonce",
         "passkeys": "name credential_id",
         "shares": "metadata",
+        "webhook_endpoints": "url description",
         "workspaces": "details feature_settings notification_settings customer_email_settings "
         "customer_portal_settings return_url_schemes",
     },
@@ -120,6 +122,7 @@ _TEXTS = {
         "signing_keys": "private_key",
         "totp_secrets": "sealed",
         "users": "password_hash",
+        "webhook_secrets": "sealed",
     },
 }
 

@@ -22,6 +22,7 @@ from storage.tables.credentials.usage import UsageRow
 from storage.tables.customers.customers import CustomerSessionRow
 from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.webhooks.endpoints import WebhookSecretRow
 from storage.tables.workspaces.deletions import DeletionRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 
@@ -107,6 +108,13 @@ REFRESH_ANSWERS = Rule(
 )
 RULES: tuple[Rule, ...] = (
     REFRESH_ANSWERS,
+    Rule(
+        WebhookSecretRow,
+        "ends_at",
+        AT_ONCE,
+        "replaced secrets of webhook endpoints",
+        "For 24 hours after a rotation the old one signs too.",
+    ),
     Rule(
         IdempotencyKeyRow,
         "created_at",

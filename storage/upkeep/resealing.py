@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, select
+from sqlalchemy import Column, and_, literal, select, tuple_
 from sqlmodel import SQLModel
 
 from storage.engine.database import Database
@@ -13,6 +13,7 @@ from storage.rows.rows import table_of, update_rows
 from storage.sealing import Purpose, Unreadable, sealed_anew
 from storage.tables.accounts.second_factors import RecoveryCodeRow, TotpSecretRow
 from storage.tables.credentials.signing_keys import SigningKeyRow
+from storage.tables.webhooks.endpoints import WebhookSecretRow
 
 AT_A_TIME = 500
 
@@ -32,6 +33,7 @@ SEALED = (
     SealedColumn(SigningKeyRow, "private_key", "kid", Purpose.SIGNING_KEY),
     SealedColumn(TotpSecretRow, "sealed", "user_id", Purpose.TOTP),
     SealedColumn(RecoveryCodeRow, "hash", "user_id", Purpose.RECOVERY_CODE),
+    SealedColumn(WebhookSecretRow, "sealed", "id", Purpose.WEBHOOK_SECRET),
 )
 
 
@@ -48,21 +50,25 @@ async def reseal(database: Database, secret: bytes) -> Resealed:
     """Seal every kept text anew that another accepted key has sealed, a few hundred in a transaction."""
     counts = Resealed()
     for sealed in SEALED:
-        last: UUID | None = None
+        last: Sequence[UUID] | None = None
         while rows := await _rows_after(database, sealed, last):
-            last = rows[-1].key
+            last = rows[-1][: len(_key(sealed))]
             await _reseal(database, secret, sealed, rows, counts)
     return counts
 
 
-async def _rows_after(database: Database, sealed: SealedColumn, last: UUID | None) -> Sequence[Any]:
-    """The next rows in the order of the table's key, which has one column."""
-    table = table_of(sealed.row)
-    (key,) = table.primary_key.columns
-    texts = table.c[sealed.column].label("text"), table.c[sealed.about].label("about")
-    statement = select(key.label("key"), *texts).order_by(key).limit(AT_A_TIME)
+def _key(sealed: SealedColumn) -> list[Column[Any]]:
+    return list(table_of(sealed.row).primary_key.columns)
+
+
+async def _rows_after(database: Database, sealed: SealedColumn, last: Sequence[UUID] | None) -> Sequence[Any]:
+    """The next rows in the order of the table's key, whose columns come first in each."""
+    table, key = table_of(sealed.row), _key(sealed)
+    texts = table.c[sealed.column].label("sealed_text"), table.c[sealed.about].label("about")
+    statement = select(*key, *texts).order_by(*key).limit(AT_A_TIME)
     if last is not None:
-        statement = statement.where(key > last)
+        ends = [literal(value, column.type) for value, column in zip(last, key, strict=True)]
+        statement = statement.where(tuple_(*key) > tuple_(*ends))
     async with database.read() as connection:
         return (await connection.execute(statement)).all()
 
@@ -70,19 +76,19 @@ async def _rows_after(database: Database, sealed: SealedColumn, last: UUID | Non
 async def _reseal(
     database: Database, secret: bytes, sealed: SealedColumn, rows: Sequence[Any], counts: Resealed
 ) -> None:
-    table = table_of(sealed.row)
-    (key,) = table.primary_key.columns
+    table, key = table_of(sealed.row), _key(sealed)
     async with database.write() as connection:
         for row in rows:
             try:
-                text = sealed_anew(secret, sealed.purpose, row.text, str(row.about))
+                text = sealed_anew(secret, sealed.purpose, row.sealed_text, str(row.about))
             except Unreadable:
                 counts.unreadable += 1
                 continue
-            if text == row.text:
+            if text == row.sealed_text:
                 counts.current += 1
                 continue
             # A row that changed meanwhile was written by the current key.
-            same = and_(key == row.key, table.c[sealed.column] == row.text)
+            own = [column == value for column, value in zip(key, row, strict=False)]
+            same = and_(*own, table.c[sealed.column] == row.sealed_text)
             await update_rows(connection, sealed.row, same, **{sealed.column: text})
             counts.anew += 1

@@ -14,13 +14,18 @@ from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from tests.support.callers.refusals import UNKNOWN_ID, refused
+from tests.support.callers.world import WEBHOOK
 from tests.support.servers.gateways import start_session
 
 _credentials = table_of(CredentialRow)
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 FRESH = sorted(name for name, operation in OPERATIONS.items() if operation.fresh)
 # What gives access to a workspace or an account; a customer's session opens only that customer's portal.
-GIVES_ACCESS = {Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE}
+# A webhook endpoint is told what its creator can read.
+GIVES_ACCESS = {
+    *(Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE),
+    Scope.WEBHOOKS_WRITE,
+}
 # These end access, name or bound what gives it, or take what was given to the session's own user.
 GIVES_NONE = {
     "accept_workspace_invitation",
@@ -28,6 +33,7 @@ GIVES_NONE = {
     "delete_browser_session",
     "delete_oauth_client",
     "delete_oauth_client_document",
+    "delete_webhook_endpoint",
     "delete_personal_access_token",
     "delete_workspace_access_token",
     "register_oauth_client_documents",
@@ -48,6 +54,9 @@ CALLS = {
             "scopes": ["openid"],
         }
     },
+    "create_webhook_endpoint": {"data": WEBHOOK},
+    "rotate_webhook_endpoint_secret": {"id": UNKNOWN_ID},
+    "update_webhook_endpoint": {"id": UNKNOWN_ID, "data": {}},
     "invite_workspace_member": {"data": {"email": f"{uuid4().hex}@example.com"}},
     "delete_passkey": {"id": UNKNOWN_ID},
     "delete_totp": {},

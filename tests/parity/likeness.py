@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 # What the gateway makes up: ids, credentials and their hints, ids of uploads; and the slugs of the tests.
 _MADE_UP = re.compile(
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|dg_[a-z]+_[0-9A-Za-z.…*]+|w-[0-9a-f]{32}"
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|dg_[a-z]+_[0-9A-Za-z.…*]+|whsec_[0-9A-Za-z+/]+=*|w-[0-9a-f]{32}"
     r"|(?<![\w-])[\w-]{32}(?![\w-])"
 )
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")

@@ -8,7 +8,7 @@ from typing import Any
 from tests.parity.homes import Home
 from tests.support.callers.examples import FREE
 from tests.support.callers.surfaces import Refused, Rest
-from tests.support.callers.world import OAUTH_CLIENT, World, add_factors, allow
+from tests.support.callers.world import OAUTH_CLIENT, WEBHOOK, World, add_factors, allow
 from tests.support.mails.mailed import latest_code
 from tests.support.mails.portal_codes import request
 from tests.support.servers.gateways import start_session
@@ -82,6 +82,11 @@ async def _personal_token(home: Home, workspace: Any, user: Any, unique: str) ->
 async def _oauth_client(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
     made = await workspace.create_oauth_client(data=OAUTH_CLIENT)
     return {"oauth_client": made["oauth_client"]["id"]}
+
+
+async def _webhook_endpoint(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
+    made = await workspace.create_webhook_endpoint(data=WEBHOOK)
+    return {"webhook_endpoint": made["webhook_endpoint"]["id"]}
 
 
 async def _document(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
@@ -173,6 +178,9 @@ SUBJECTS: dict[str, Subject] = {
     "update_oauth_client": _oauth_client,
     "rotate_oauth_client_secret": _oauth_client,
     "delete_oauth_client": _oauth_client,
+    "update_webhook_endpoint": _webhook_endpoint,
+    "rotate_webhook_endpoint_secret": _webhook_endpoint,
+    "delete_webhook_endpoint": _webhook_endpoint,
     "delete_oauth_client_document": _document,
     "revoke_authorized_application": _application,
     "delete_browser_session": _browser_session,

@@ -16,6 +16,8 @@ WITHOUT_TAG = {
     "create_personal_access_token",
     "create_oauth_client",
     "rotate_oauth_client_secret",
+    "create_webhook_endpoint",
+    "rotate_webhook_endpoint_secret",
 }
 UPDATES = {
     name

@@ -27,6 +27,8 @@ WORDS: dict[Scope, str] = {
     Scope.FILE_SHARE_SESSIONS_WRITE: "Report sales, downloads, payments and refunds",
     Scope.METRICS_READ: "See metrics: revenue, costs and activity",
     Scope.CUSTOMER_SESSIONS_WRITE: "Open the customer portal for any customer",
+    Scope.WEBHOOKS_READ: "See webhook endpoints",
+    Scope.WEBHOOKS_WRITE: "Send what it may read to webhook endpoints that it creates",
 }
 # Each noun of scopes with its name and what can be read or written.
 NOUNS: dict[str, tuple[str, str]] = {
@@ -45,6 +47,7 @@ NOUNS: dict[str, tuple[str, str]] = {
     "file_share_sessions": ("Sales", "Sessions, downloads, payments and refunds"),
     "metrics": ("Metrics", "Revenue, costs and activity"),
     "customer_sessions": ("Portal links", "Opens the customer portal for any customer"),
+    "webhooks": ("Webhooks", "Write sends what these scopes read to any URL"),
     "access_tokens": (
         "Access tokens",
         "Lists tokens but not their values; Write creates tokens with at most these scopes",

@@ -57,6 +57,8 @@ ROOTS = {
     "workspaceAccessTokens": ("", '(workspaceId: ["{share}"])'),
     "oauthClient": ('(id: "{oauth_client}")',),
     "oauthClients": ("", "(sorting: [CREATED_AT_DESC])"),
+    "webhookEndpoint": ('(id: "{webhook_endpoint}")',),
+    "webhookEndpoints": ("", "(limit: 1)"),
     "portal": ("",),
     "viewer": ("",),
     "metricsLimits": ("",),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from tests.support.callers.world import OAUTH_CLIENT, World
+from tests.support.callers.world import OAUTH_CLIENT, WEBHOOK, World
 from tests.support.tenants.uploads import completion, new_file
 
 Arguments = Callable[[World], dict[str, Any]]
@@ -155,6 +155,12 @@ EXAMPLES: dict[str, Arguments] = {
     "update_oauth_client": lambda world: {"id": world.oauth_client, "data": {"name": "Accounts"}},
     "rotate_oauth_client_secret": lambda world: {"id": world.oauth_client},
     "delete_oauth_client": lambda world: {"id": world.oauth_client},
+    "create_webhook_endpoint": lambda world: {"data": {**WEBHOOK, "workspace_id": world.workspace}},
+    "get_webhook_endpoint": lambda world: {"id": world.webhook_endpoint},
+    "list_webhook_endpoints": lambda world: {"workspace_id": [world.workspace]},
+    "update_webhook_endpoint": lambda world: {"id": world.webhook_endpoint, "data": {"is_enabled": False}},
+    "rotate_webhook_endpoint_secret": lambda world: {"id": world.webhook_endpoint},
+    "delete_webhook_endpoint": lambda world: {"id": world.webhook_endpoint},
     "list_usage": lambda world: {"workspace_id": [world.workspace]},
     "list_oauth_client_documents": lambda world: {"oauth_client_id": [world.oauth_client]},
     "register_oauth_client_documents": lambda world: {

@@ -19,6 +19,8 @@ OAUTH_CLIENT = {
     "scopes": ["openid", "shares:read"],
 }
 
+WEBHOOK = {"url": "https://hooks.example.com/duograph", "kinds": ["share.created"]}
+
 
 @dataclass(frozen=True)
 class World:
@@ -49,6 +51,7 @@ class World:
     invitation: str
     oauth_client: str
     oauth_client_document: str
+    webhook_endpoint: str
     authorized_application: str
 
     @property
@@ -90,6 +93,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     invited = await user.invite_workspace_member(data={"email": "new@example.com", "workspace_id": tenant.id})
     client = await workspace.create_oauth_client(data=OAUTH_CLIENT)
     allowed = await allow(user, tenant.user_id, client["oauth_client"]["id"])
+    webhook = await workspace.create_webhook_endpoint(data=WEBHOOK)
     documents = await workspace.register_oauth_client_documents(
         id=client["oauth_client"]["id"],
         data={"documents": [{"text": "{ shares { data { name } } }", "name": "Names"}]},
@@ -120,6 +124,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         invitation=await invited_elsewhere(workspace.app.state.services.database, tenant.user_email),
         oauth_client=client["oauth_client"]["id"],
         oauth_client_document=documents["data"][0]["id"],
+        webhook_endpoint=webhook["webhook_endpoint"]["id"],
         authorized_application=allowed,
     )
 

@@ -22,6 +22,7 @@ from storage.tables.credentials.usage import UsageRow
 from storage.tables.customers.customers import CustomerRow, CustomerSessionRow
 from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.webhooks.endpoints import WebhookEndpointRow, WebhookSecretRow
 from storage.tables.workspaces.deletions import DeletionRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -52,10 +53,13 @@ class Rows:
                     token_endpoint_auth_method="none",
                 )
             ).id
-            self.customers = {}
+            self.customers, self.endpoints = {}, {}
             for id in self.workspaces:
                 customer = await insert_row(connection, CustomerRow, workspace_id=id, email="c@d.test")
                 self.customers[id] = customer.id
+                values = {"url": "https://e.test", "kinds": ["*"], "scopes": [], "maker_kind": "user"}
+                endpoint = await insert_row(connection, WebhookEndpointRow, workspace_id=id, **values)
+                self.endpoints[id] = endpoint.id
         return self
 
     def values(self, model):
@@ -84,6 +88,11 @@ class Rows:
                 "position": 10**9 + number,
                 "kind": "share.updated",
                 "actor_kind": "system",
+            },
+            WebhookSecretRow: {
+                "workspace_id": workspace,
+                "endpoint_id": self.endpoints[workspace],
+                "sealed": "s",
             },
             WorkspaceMemberRow: {"workspace_id": workspace, "email": f"{unique}@e.test"},
             DeletionRow: {"workspace_id": workspace, "resource": "file"},
