@@ -1,7 +1,7 @@
 """The network addresses to which webhooks may be sent: public ones, and those that an operator allows."""
 
-from collections.abc import Iterable, Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -12,11 +12,6 @@ _TRANSLATED = tuple(
     IPv6Network(text)
     for text in ("::ffff:0:0/96", "::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
 )
-
-
-def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """The networks of these texts, like `10.1.0.0/16`. Raises `ValueError`."""
-    return tuple(ip_network(text) for text in texts)
 
 
 def parse_address(text: str) -> Address:

@@ -4,13 +4,11 @@ A worker for each endpoint sends a few deliveries at a time, so a receiver that 
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property
 
 import httpcore
-import structlog
 
 from gateway.webhooks.recording import record
 from gateway.webhooks.sending import Attempt, Message, send
@@ -34,8 +32,6 @@ from storage.webhooks.queue import (
     has_work,
 )
 
-log = structlog.get_logger("duograph.webhooks")
-
 AT_A_TIME = 20
 MOST_WORKERS = 100
 
@@ -45,21 +41,18 @@ _endpoints = table_of(WebhookEndpointRow)
 class Delivery:
     """Delivers the webhooks of one database over connections of `make_pool`.
 
-    `outcomes` counts attempts that ended as `succeeded`, `postponed` or `failed`. `clock` is the present
-    moment, by which retries are planned.
+    `clock` is the present moment, by which retries are planned.
     """
 
     def __init__(
         self,
         services: Services,
         make_pool: Callable[[], httpcore.AsyncConnectionPool],
-        outcomes: Counter[str] | None = None,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self._services = services
         self._database = services.database
         self._make_pool = make_pool
-        self._outcomes: Counter[str] = Counter() if outcomes is None else outcomes
         self._clock = clock
         self._workers: dict[EndpointKey, asyncio.Task[None]] = {}
 
@@ -142,14 +135,13 @@ class Delivery:
         attempts = await self._send(endpoint, scopes, secrets, told)
         async with self._database.write() as connection:
             current = await _lock(connection, key)
-            outcomes = await record(
+            await record(
                 connection,
                 current,
                 list(zip(told, attempts, strict=True)),
                 self._clock(),
                 self._services.auth_url,
             )
-        self._outcomes.update(outcomes)
         return True
 
     async def _send(

@@ -1,6 +1,5 @@
 """What attempts leave: their rows, the state of their deliveries, and the health of the endpoint."""
 
-from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -25,14 +24,12 @@ async def record(
     made: Sequence[tuple[WebhookDeliveryRow, Attempt]],
     at: datetime,
     own_address: str,
-) -> Counter[str]:
-    """Record what became of claimed deliveries, whose endpoint is locked; returns how many ended how."""
+) -> None:
+    """Record what became of claimed deliveries, whose endpoint is locked."""
     await insert_rows(connection, WebhookAttemptRow, [_row(*each) for each in made])
-    outcomes: Counter[str] = Counter()
     for delivery, attempt in made:
         values = _state(delivery, attempt, at)
         await connection.execute(update(_deliveries).where(as_claimed(delivery)).values(values))
-        outcomes[_OUTCOMES[values.get("status")]] += 1
         if "status" not in values:
             await _hold_back(connection, delivery, values["due_at"])
     if endpoint is not None and endpoint.is_enabled:
@@ -42,14 +39,6 @@ async def record(
             await note_success(connection, endpoint)
         elif made:
             await note_failure(connection, endpoint, at, own_address)
-    return outcomes
-
-
-_OUTCOMES = {
-    DeliveryStatus.SUCCEEDED.value: "succeeded",
-    DeliveryStatus.FAILED.value: "failed",
-    None: "postponed",
-}
 
 
 def _state(delivery: WebhookDeliveryRow, attempt: Attempt, at: datetime) -> dict[str, object]:

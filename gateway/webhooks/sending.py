@@ -62,7 +62,10 @@ async def send(pool: httpcore.AsyncConnectionPool, message: Message) -> Attempt:
     """Send a message once. It never raises for what a receiver does."""
     at, began = now(), perf_counter()
     headers = _headers(message, at)
-    status, code, answered, content = None, None, [], b""
+    status: int | None = None
+    code: str | None = None
+    answered: list[tuple[bytes, bytes]] = []
+    content = b""
     try:
         async with asyncio.timeout(SECONDS):
             status, answered, content = await _ask(pool, message, headers)
@@ -94,7 +97,9 @@ async def _ask(
     pool: httpcore.AsyncConnectionPool, message: Message, headers: dict[str, str]
 ) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
     content = bytearray()
-    async with pool.stream("POST", message.url, headers=headers, content=message.body) as response:
+    async with pool.stream(
+        "POST", message.url, headers=list(headers.items()), content=message.body
+    ) as response:
         async for part in response.aiter_stream():
             content += part
             if len(content) >= LARGEST_ANSWER:

@@ -57,8 +57,9 @@ async def claim(
 
 def as_claimed(row: SQLModel) -> ColumnElement[bool]:
     """The condition on the row that was claimed, unless another process has claimed it meanwhile."""
-    model = row.model  # type: ignore[attr-defined]
-    return key_of(model, row) & (table_of(model).c.attempts == row.attempts)  # type: ignore[attr-defined]
+    model: type[SQLModel] = row.model  # type: ignore[attr-defined]
+    attempts: int = row.attempts  # type: ignore[attr-defined]
+    return key_of(model, row) & (table_of(model).c.attempts == attempts)
 
 
 async def postpone(connection: Connection, claimed: SQLModel, due_at: datetime) -> None:

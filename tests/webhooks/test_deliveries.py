@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import defaultdict
-from datetime import timedelta
 from uuid import UUID
 
 import pytest
@@ -84,6 +83,7 @@ def when_attempted(sender, made):
         for delivery in (await deliveries_of(sender, made))[:1]:
             attempts = await attempts_of(sender, delivery)
             return (delivery, attempts[-1]) if attempts else None
+        return None
 
     return until(read)
 
