@@ -65,6 +65,8 @@ AUDITED_SCOPES = frozenset(
     {
         *(Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.CUSTOMER_SESSIONS_WRITE),
         *(Scope.WORKSPACES_WRITE, Scope.WORKSPACE_MEMBERS_WRITE),
+        # What an endpoint is told leaves the workspace.
+        Scope.WEBHOOKS_WRITE,
     }
 )
 

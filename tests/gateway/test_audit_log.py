@@ -151,6 +151,8 @@ def test_every_operation_that_decides_who_gets_in_is_audited():
         *("create_workspace_access_token", "update_workspace_access_token", "delete_workspace_access_token"),
         *("create_personal_access_token", "update_personal_access_token", "delete_personal_access_token"),
         *("create_oauth_client", "update_oauth_client", "delete_oauth_client", "rotate_oauth_client_secret"),
+        *("create_webhook_endpoint", "update_webhook_endpoint", "delete_webhook_endpoint"),
+        "rotate_webhook_endpoint_secret",
         *("register_oauth_client_documents", "delete_oauth_client_document"),
         *("revoke_authorized_application", "delete_browser_session", "update_passkey", "delete_passkey"),
         *("delete_totp", "create_customer_session"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -124,6 +125,23 @@ async def test_a_search_that_finds_nothing_says_so(client: httpx.AsyncClient, qu
     answer = await get(client, GUIDE_PATH, params={"q": question})
     assert "No guide has all of these words" in answer.text or question == "%"
     assert "<script>alert" not in answer.text
+
+
+async def test_the_words_that_were_sought_are_marked_and_nothing_else_is_markup(
+    client: httpx.AsyncClient,
+) -> None:
+    page = (await client.get("/docs/guide", params={"q": "idempotency-key <b>"})).text
+    assert "<b>" not in page
+    page = (await client.get("/docs/guide", params={"q": "idempotency KEY"})).text
+    assert "<mark>idempotency</mark>" in page.lower()
+
+
+async def test_every_guide_has_a_description_for_search_engines(client: httpx.AsyncClient) -> None:
+    for page in PAGES.values():
+        assert (
+            f'<meta name="description" content="{escape(page.summary)}">'
+            in (await client.get(page.path)).text
+        )
 
 
 async def test_a_long_search_is_cut(client: httpx.AsyncClient) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from markupsafe import Markup, escape
+
 from gateway.web.guide.contents import PAGES, Page, anchor
 
 LONGEST_QUESTION = 100
@@ -31,10 +33,10 @@ class Section:
 
 @dataclass(frozen=True)
 class Result:
-    """A section that has every term, with an excerpt around the first."""
+    """A section that has every term, with an excerpt around the first, in which all are marked."""
 
     section: Section
-    excerpt: str
+    excerpt: Markup
 
 
 @cache
@@ -62,7 +64,18 @@ def search(question: str) -> list[Result]:
         return []
     weighed = [(_weight(section, terms), section) for section in sections()]
     best = sorted((pair for pair in weighed if pair[0]), key=lambda pair: -pair[0])[:MOST_RESULTS]
-    return [Result(section, _excerpt(section.text, terms[0])) for _, section in best]
+    return [Result(section, _marked(_excerpt(section.text, terms[0]), terms)) for _, section in best]
+
+
+def _marked(text: str, terms: list[str]) -> Markup:
+    # Of two terms, one may begin with the other.
+    longest_first = sorted(map(re.escape, terms), key=len, reverse=True)
+    parts = re.split(f"({'|'.join(longest_first)})", text, flags=re.IGNORECASE)
+    marked = [
+        Markup("<mark>{}</mark>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    ]
+    return Markup("").join(marked)
 
 
 def _weight(section: Section, terms: list[str]) -> int:
