@@ -12,7 +12,7 @@ from gateway.webhooks.addresses import Address, Network, is_allowed, parse_addre
 
 # The addresses of a host and port. Raises `OSError`.
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
-MOST_CONNECTIONS = 200
+MOST_KEPT = 100
 # A receiver's own limit may be anything: one that closes first costs the attempt a new connection.
 SECONDS_KEPT = 15
 
@@ -122,8 +122,9 @@ def make_pool(
     """Kept connections to receivers. TLS is verified for the name by the system's authorities."""
     return httpcore.AsyncConnectionPool(
         ssl_context=context or ssl.create_default_context(),
-        max_connections=MOST_CONNECTIONS,
-        max_keepalive_connections=MOST_CONNECTIONS,
+        # Those that deliver bound it: an attempt that waited for a place here would not be made in time.
+        max_connections=None,
+        max_keepalive_connections=MOST_KEPT,
         keepalive_expiry=SECONDS_KEPT,
         network_backend=CheckedNetwork(allowed, resolve),
     )

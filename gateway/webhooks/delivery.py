@@ -32,8 +32,8 @@ from storage.webhooks.queue import (
     has_work,
 )
 
-AT_A_TIME = 20
-MOST_WORKERS = 100
+# Together they bound how many connections are open.
+AT_A_TIME, MOST_WORKERS = 10, 64
 
 _endpoints = table_of(WebhookEndpointRow)
 

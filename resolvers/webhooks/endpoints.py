@@ -97,6 +97,9 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
     if changes.get("is_enabled") and not row.is_enabled:
         changes["disabled_reason"] = None
         changes["position"] = await newest_position(ctx.connection, row.workspace_id)
+    if {"url", "disabled_reason"} & changes.keys():
+        # What failed before says nothing of what is tried now.
+        changes |= {"failing_since": None, "warned_at": None}
     changed = await update_row(ctx.connection, WebhookEndpointRow, row, **changes)
     if changed.kinds != row.kinds or not changed.is_enabled:
         kinds = told_kinds(changed, frozenset(map(Scope, changed.scopes)))
