@@ -45,10 +45,12 @@ async def claim(
         .order_by(*order)
         .limit(most)
         .with_for_update(skip_locked=True)
+        # PostgreSQL runs it once; as a subquery of IN it may run, and lock, more often.
+        .cte("due")
     )
     claiming = (
         update(table)
-        .where(home, table.c.id.in_(due))
+        .where(home, table.c.id.in_(select(due.c.id)))
         .values(due_at=moment + lease, attempts=table.c.attempts + 1)
         .returning(table)
     )
