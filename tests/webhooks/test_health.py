@@ -18,6 +18,7 @@ from storage.tables.accounts.users import UserRow
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from tests.support.mails.mailed import mails_to
 from tests.support.measures.patience import until
+from tests.support.servers.gateways import run_gateway
 from tests.support.servers.receiver import accept
 from tests.webhooks.test_deliveries import (
     _deliveries,
@@ -31,6 +32,8 @@ from tests.webhooks.test_deliveries import (
 )
 
 _endpoints, _users = table_of(WebhookEndpointRow), table_of(UserRow)
+
+MANY = 12
 
 
 async def confirm(sender, tenant):
@@ -165,3 +168,14 @@ async def test_a_receiver_that_speaks_no_tls_is_told_nothing(receiver):
     await pool.aclose()
     assert (attempt.status, attempt.code) == (None, "tls")
     assert receiver.received == []
+
+
+async def test_two_gateways_send_each_change_once(sender, workspace, receiver, tmp_path):
+    url = sender.database.engine.url.render_as_string(hide_password=False)
+    async for _ in run_gateway(url, tmp_path, webhook_allow="127.0.0.0/8"):
+        made = await add_endpoint(workspace, receiver, "share.created")
+        for _ in range(MANY):
+            await create_share(workspace)
+        await when(sender, made, lambda rows: len(rows) == MANY and every("succeeded")(rows))
+    assert len(receiver.received) == MANY
+    assert len({each.id for each in receiver.received}) == MANY
