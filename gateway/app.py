@@ -100,6 +100,14 @@ def _database_tasks(settings: Settings, database: Database, fold: Fold) -> list[
     return tasks
 
 
+def _service_tasks(settings: Settings, services: Services) -> list[BackgroundTask]:
+    return [
+        *storage_tasks(services, timedelta(days=settings.upload_days)),
+        *counting_tasks(services, settings.usage_seconds),
+        *removal_tasks(services),
+    ]
+
+
 def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_provider: Any = None) -> Gateway:
     """The whole gateway as one ASGI application; with `demo`, its link signs a browser in.
 
@@ -142,11 +150,8 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     services = make_services(
         settings, database, objects, mail_budget, reserved_slugs=_first_segments(app), wake_delivery=mail.wake
     )
-    tasks += storage_tasks(services, timedelta(days=settings.upload_days))
-    tasks += counting_tasks(services, settings.usage_seconds)
-    tasks += removal_tasks(services)
     webhooks = make_delivery(settings, services)
-    tasks.append(webhook_task(webhooks))
+    tasks += [*_service_tasks(settings, services), webhook_task(webhooks)]
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
