@@ -62,9 +62,9 @@ async def test_a_reader_beside_writers_gets_each_change_once_and_in_order(rest, 
         assert kinds == ["share.created", *["share.updated"] * ROUNDS]
 
 
+# SQLite has one writer.
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_a_change_that_commits_later_gets_a_later_position(rest, gateway, tenant):
-    if gateway.database.is_sqlite:
-        pytest.skip("SQLite has one writer")
     home, start = UUID(tenant.id), await newest(rest)
     async with gateway.database.write() as slow:
         late = await insert_row(slow, ShareRow, workspace_id=home, name="Late")
