@@ -44,6 +44,7 @@ from gateway.web.explorer import explorer_page
 from gateway.web.kit.origins import origin_of
 from gateway.web.pages import page_routes, render_lost
 from gateway.web.routes import settings_routes, slug_routes
+from gateway.webhooks.task import make_delivery, webhook_task
 from resolvers.graph.http.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
 from resolvers.operations.context import Context, Services
@@ -99,6 +100,14 @@ def _database_tasks(settings: Settings, database: Database, fold: Fold) -> list[
     return tasks
 
 
+def _service_tasks(settings: Settings, services: Services) -> list[BackgroundTask]:
+    return [
+        *storage_tasks(services, timedelta(days=settings.upload_days)),
+        *counting_tasks(services, settings.usage_seconds),
+        *removal_tasks(services),
+    ]
+
+
 def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_provider: Any = None) -> Gateway:
     """The whole gateway as one ASGI application; with `demo`, its link signs a browser in.
 
@@ -120,6 +129,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
             yield
+        await webhooks.close()
         request_lines.flush()
         await write_counts(app.state.services)
         await objects.close()
@@ -140,9 +150,8 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     services = make_services(
         settings, database, objects, mail_budget, reserved_slugs=_first_segments(app), wake_delivery=mail.wake
     )
-    tasks += storage_tasks(services, timedelta(days=settings.upload_days))
-    tasks += counting_tasks(services, settings.usage_seconds)
-    tasks += removal_tasks(services)
+    webhooks = make_delivery(settings, services)
+    tasks += [*_service_tasks(settings, services), webhook_task(webhooks)]
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())

@@ -153,6 +153,15 @@ class DeletedResource(StrEnum):
     WORKSPACE_MEMBER = "workspace_member"
 
 
+class DeliveryStatus(StrEnum):
+    """What became of a change that an endpoint is told: `skipped` is never sent."""
+
+    PENDING = "pending"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
 class ActorKind(StrEnum):
     """Who can make a change: `system` is the service itself."""
 

@@ -17,6 +17,7 @@ from gateway.settings.secret_strength import is_guessable
 from gateway.settings.server import Environment, ServerSettings
 from gateway.settings.sign_in import SignInSettings
 from gateway.settings.value_files import ValueFileError, with_values_of_files
+from gateway.settings.webhooks import WebhookSettings
 from rest_compat.routing.paths import PREFIX as PREFIX_OF_REST
 from storage.operator_errors import OperatorError
 from storage.sealing import Secret
@@ -32,6 +33,7 @@ TOPICS: tuple[type[BaseModel], ...] = (
     MailSettings,
     LogSettings,
     MonitoringSettings,
+    WebhookSettings,
 )
 
 
@@ -48,6 +50,7 @@ class Settings(
     MailSettings,
     LogSettings,
     MonitoringSettings,
+    WebhookSettings,
 ):
     """Read once, by `create_app` or a command; no other module reads the environment.
 

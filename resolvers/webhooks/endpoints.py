@@ -15,6 +15,8 @@ from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.shapes.shaped import as_model, shaped
+from resolvers.webhooks.health import skip_pending
+from resolvers.webhooks.makers import ALL, told_kinds
 from resolvers.webhooks.secrets import add_secret, delete_secrets
 from resolvers.webhooks.shapes import WEBHOOK_ENDPOINT
 from schema.errors import Invalid, NotPermitted, problem
@@ -22,7 +24,6 @@ from schema.kit.pages import Page
 from schema.kit.sorting import CreatedAtSorting
 from schema.values.endpoints import is_plain
 from schema.webhooks.endpoints import (
-    ALL,
     WebhookEndpoint,
     WebhookEndpointCreate,
     WebhookEndpointCreated,
@@ -30,6 +31,7 @@ from schema.webhooks.endpoints import (
     WebhookEndpointUpdate,
 )
 from storage.changes.kinds import ChangeKind
+from storage.changes.numbering import newest_position
 from storage.rows.rows import delete_row, insert_row, table_of, update_row
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
@@ -76,6 +78,7 @@ async def create_webhook_endpoint(ctx: Context, data: WebhookEndpointCreate) -> 
         **data.model_dump(exclude={"workspace_id"}),
         scopes=sorted(scope for scope in SCOPES if covers(ctx.principal.scopes, scope)),
         **_maker(ctx.principal),
+        position=await newest_position(ctx.connection, workspace_id),
     )
     secret = await add_secret(ctx.connection, ctx.services.secret_key, row)
     return WebhookEndpointCreated(secret=secret, webhook_endpoint=_as_endpoint(ctx, row))
@@ -91,9 +94,16 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
         _check_url(ctx, changes["url"])
     if "kinds" in changes:
         _check_kinds(ctx.principal, changes["kinds"])
-    if changes.get("is_enabled"):
+    if changes.get("is_enabled") and not row.is_enabled:
         changes["disabled_reason"] = None
+        changes["position"] = await newest_position(ctx.connection, row.workspace_id)
+    if {"url", "disabled_reason"} & changes.keys():
+        # What failed before says nothing of what is tried now.
+        changes |= {"failing_since": None, "warned_at": None}
     changed = await update_row(ctx.connection, WebhookEndpointRow, row, **changes)
+    if changed.kinds != row.kinds or not changed.is_enabled:
+        kinds = told_kinds(changed, frozenset(map(Scope, changed.scopes)))
+        await skip_pending(ctx.connection, changed, but=kinds if changed.is_enabled else None)
     return shaped(ctx.services, WEBHOOK_ENDPOINT, changed)
 
 
@@ -101,6 +111,7 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
 async def delete_webhook_endpoint(ctx: Context, id: UUID) -> UUID:
     """Deletes a webhook endpoint and its secrets."""
     row = await get_for_update(ctx, WebhookEndpointRow, id=id)
+    await skip_pending(ctx.connection, row)
     await delete_secrets(ctx.connection, row)
     await delete_row(ctx.connection, WebhookEndpointRow, row)
     return id

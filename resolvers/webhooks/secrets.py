@@ -1,6 +1,7 @@
 """The secrets of webhook endpoints: sealed, and shown only when they are made."""
 
 from base64 import b64encode
+from contextlib import suppress
 from datetime import timedelta
 from secrets import token_bytes
 from uuid import uuid4
@@ -9,8 +10,8 @@ from sqlalchemy import ColumnElement
 
 from storage.clock import now
 from storage.engine.connections import Connection
-from storage.rows.rows import delete_rows, insert_row, table_of, update_rows
-from storage.sealing import Purpose, seal
+from storage.rows.rows import delete_rows, every, insert_row, table_of, update_rows
+from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.webhooks.endpoints import WebhookEndpointRow, WebhookSecretRow
 
 _table = table_of(WebhookSecretRow)
@@ -37,6 +38,19 @@ async def add_secret(connection: Connection, secret_key: bytes, endpoint: Webhoo
         sealed=sealed,
     )
     return PREFIX + b64encode(secret).decode()
+
+
+async def open_secrets(
+    connection: Connection, secret_key: bytes, endpoint: WebhookEndpointRow
+) -> list[bytes]:
+    """The secrets that sign now, newest first; one that cannot be opened is left out."""
+    signing = _table.c.ends_at.is_(None) | (_table.c.ends_at > now())
+    rows = await every(connection, WebhookSecretRow, _of(endpoint), signing)
+    secrets = []
+    for row in sorted(rows, key=lambda row: row.created_at, reverse=True):
+        with suppress(Unreadable):
+            secrets.append(unseal(secret_key, Purpose.WEBHOOK_SECRET, row.sealed, str(row.id)))
+    return secrets
 
 
 async def delete_secrets(connection: Connection, endpoint: WebhookEndpointRow) -> None:

@@ -54,6 +54,7 @@ _NUMBERING = Kept(_numbering())
 _IS_WAITING = Kept(
     select(_table.c.id).where(_table.c.workspace_id == _HOME, _table.c.position.is_(None)).limit(1)
 )
+_NEWEST = Kept(select(_last))
 MOST_AT_A_TIME = 1_000
 # A fold holds the lock for milliseconds; who counts a workspace again may hold it for minutes.
 MOST_TRIES, SECONDS_BETWEEN_TRIES = 50, 0.02
@@ -84,3 +85,14 @@ async def number_waiting(database: Database, workspace_id: UUID) -> None:
                 await number_changes(connection, workspace_id, MOST_AT_A_TIME)
         if not is_locked:
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+
+
+async def newest_position(connection: Connection, workspace_id: UUID) -> int:
+    """The position of the newest change of a workspace, after numbering what waits; of none, 0.
+
+    If another transaction numbers changes at the same time, they may get later positions.
+    """
+    if connection.dialect.name != "sqlite" and await lock_workspace(connection, workspace_id):
+        await number_changes(connection, workspace_id, MOST_AT_A_TIME)
+    ((position,),) = await connection.fetch(_NEWEST, {"home": workspace_id})
+    return int(position)

@@ -69,6 +69,8 @@ _TEXTS = {
         "portal_codes": "visitor_tries",
         "second_steps": "authorization_digest",
         "storage_usage": "row_quotas",
+        "webhook_attempts": "code",
+        "webhook_deliveries": "kind status",
         "webhook_endpoints": "kinds scopes disabled_reason maker_kind",
         "usage_counts": "client_kind surface name kind",
         "workspace_members": "role",
@@ -106,6 +108,7 @@ _TEXTS = {
         "mails": "recipient subject text html",
         "members": "email email_folded name external_id",
         "users": "email email_folded name",
+        "webhook_attempts": "request_headers request_body response_headers response_body",
         "workspace_members": "email email_folded",
     },
     DataClass.SECRET: {

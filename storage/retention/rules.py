@@ -22,6 +22,7 @@ from storage.tables.credentials.usage import UsageRow
 from storage.tables.customers.customers import CustomerSessionRow
 from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
 from storage.tables.webhooks.endpoints import WebhookSecretRow
 from storage.tables.workspaces.deletions import DeletionRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
@@ -31,6 +32,7 @@ AT_ONCE, HOUR, DAY = timedelta(), timedelta(hours=1), timedelta(days=1)
 RETRIES_KEPT_FOR = DAY
 DELETIONS_KEPT_FOR = 90 * DAY
 CHANGES_KEPT_FOR = 30 * DAY
+WEBHOOKS_KEPT_FOR = 30 * DAY
 DOCUMENTS_KEPT_FOR = 90 * DAY
 LINKS_KEPT_FOR = 30 * DAY
 USAGE_KEPT_FOR = 400 * DAY
@@ -108,6 +110,20 @@ REFRESH_ANSWERS = Rule(
 )
 RULES: tuple[Rule, ...] = (
     REFRESH_ANSWERS,
+    Rule(
+        WebhookDeliveryRow,
+        "created_at",
+        WEBHOOKS_KEPT_FOR,
+        "webhook deliveries",
+        "Whoever looks for a lost one finds it, and can have it sent again.",
+    ),
+    Rule(
+        WebhookAttemptRow,
+        "created_at",
+        WEBHOOKS_KEPT_FOR,
+        "attempts of webhook deliveries, with what was sent and answered",
+        "As for their deliveries.",
+    ),
     Rule(
         WebhookSecretRow,
         "ends_at",

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, literal, select, update
+from sqlalchemy import delete
 
-from storage.clock import now
 from storage.engine.connections import Connection
-from storage.rows.rows import Values, first_of, insert_rows, table_of
+from storage.rows.rows import Values, insert_rows, table_of
 from storage.tables.mails import MailRow
+from storage.upkeep.claims import claim, is_due, postpone
 
 _mails = table_of(MailRow)
 
@@ -58,8 +58,7 @@ async def write_mails(
 
 async def is_mail_due(connection: Connection) -> bool:
     """Whether a mail can be claimed; unlike the claim, this never waits for a lock."""
-    due = select(literal(1)).where(_mails.c.due_at <= now()).limit(1)
-    return (await connection.execute(due)).first() is not None
+    return await is_due(connection, MailRow)
 
 
 async def claim_mail(connection: Connection, lease: timedelta) -> MailRow | None:
@@ -67,27 +66,14 @@ async def claim_mail(connection: Connection, lease: timedelta) -> MailRow | None
 
     It is due again after `lease`, in case its sender crashes. Skips rows that other processes are claiming.
     """
-    moment = now()
-    next_due = (
-        select(_mails.c.id)
-        .where(_mails.c.due_at <= moment)
-        .order_by(_mails.c.rank, _mails.c.due_at, _mails.c.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    claim = (
-        update(_mails)
-        .where(_mails.c.id == next_due.scalar_subquery())
-        .values(due_at=moment + lease, attempts=_mails.c.attempts + 1)
-        .returning(_mails)
-    )
-    return await first_of(connection, MailRow, claim)
+    order = [_mails.c.rank, _mails.c.due_at, _mails.c.id]
+    claimed = await claim(connection, MailRow, order=order, lease=lease)
+    return claimed[0] if claimed else None
 
 
 async def postpone_mail(connection: Connection, claimed: MailRow, due_at: datetime) -> None:
     """Make the mail due again at `due_at`, unless another process has claimed it meanwhile."""
-    own = (_mails.c.id == claimed.id) & (_mails.c.attempts == claimed.attempts)
-    await connection.execute(update(_mails).where(own).values(due_at=due_at))
+    await postpone(connection, claimed, due_at)
 
 
 async def forget_mail(connection: Connection, claimed: MailRow) -> None:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import Index
+from sqlalchemy import BigInteger, Index
 from sqlmodel import Field
 
 from storage.tables.base import TenantRow, references
@@ -15,6 +15,8 @@ class WebhookEndpointRow(TenantRow, table=True):
 
     `kinds` is `["*"]` for all. `scopes` are those of the credential that created the endpoint. `maker_kind`
     is that credential's kind, `maker_id` the token or OAuth client, and `maker_user_id` the user who used it.
+    The change log was looked through up to `position`. `failing_since` is the first failure since the last
+    success, and `warned_at` when the owners were told.
     """
 
     __tablename__ = "webhook_endpoints"
@@ -29,6 +31,9 @@ class WebhookEndpointRow(TenantRow, table=True):
     maker_kind: str
     maker_id: UUID | None = None
     maker_user_id: UUID | None = None
+    position: int = Field(default=0, sa_type=BigInteger)
+    failing_since: datetime | None = Field(default=None, sa_type=MomentColumn)
+    warned_at: datetime | None = Field(default=None, sa_type=MomentColumn)
 
 
 class WebhookSecretRow(TenantRow, table=True):

@@ -22,6 +22,7 @@ from storage.tables.credentials.usage import UsageRow
 from storage.tables.customers.customers import CustomerRow, CustomerSessionRow
 from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
 from storage.tables.webhooks.endpoints import WebhookEndpointRow, WebhookSecretRow
 from storage.tables.workspaces.deletions import DeletionRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -88,6 +89,22 @@ class Rows:
                 "position": 10**9 + number,
                 "kind": "share.updated",
                 "actor_kind": "system",
+            },
+            WebhookDeliveryRow: {
+                "workspace_id": workspace,
+                "endpoint_id": self.endpoints[workspace],
+                "change_id": uuid4(),
+                "position": number,
+                "kind": "share.created",
+                **dict.fromkeys(("at", "first_due_at", "due_at"), now()),
+            },
+            WebhookAttemptRow: {
+                "workspace_id": workspace,
+                "delivery_id": uuid4(),
+                "milliseconds": 1,
+                "request_headers": {},
+                "response_headers": {},
+                **dict.fromkeys(("request_body", "response_body"), ""),
             },
             WebhookSecretRow: {
                 "workspace_id": workspace,

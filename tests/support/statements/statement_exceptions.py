@@ -67,6 +67,18 @@ REACHES = (
         "With metrics on, at most every 10 seconds: how much waits, counted up to a bound.",
         *("files", "metric_deltas"),
     ),
+    _in(
+        "storage/webhooks/queue.py",
+        "endpoints_behind",
+        "Four times a second, a process looks for changes to tell to any endpoint.",
+        *("webhook_endpoints", "changes"),
+    ),
+    _in(
+        "storage/webhooks/queue.py",
+        "endpoints_with_work",
+        "The same, for deliveries that are due.",
+        "webhook_deliveries",
+    ),
     _in("resolvers/files/clean_up.py", "drop_abandoned_uploads", _HOURLY, "files"),
     _in("resolvers/files/clean_up.py", "drop_lost_uploads", _HOURLY, "files"),
     _in("resolvers/files/clean_up.py", "remove_discarded_content", _HOURLY, "discarded_objects"),

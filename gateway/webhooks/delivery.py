@@ -1,0 +1,164 @@
+"""Delivery: several processes at once claim what endpoints are due, and try each until it is accepted.
+
+A worker for each endpoint sends a few deliveries at a time, so a receiver that hangs keeps no other waiting.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cached_property
+
+import httpcore
+
+from gateway.webhooks.recording import record
+from gateway.webhooks.sending import Attempt, Message, send
+from oauth.scopes import Scope
+from resolvers.operations.context import Services
+from resolvers.webhooks.health import ENDED, disable, skip_pending
+from resolvers.webhooks.makers import present_scopes, told_kinds
+from resolvers.webhooks.payloads import read_payloads
+from resolvers.webhooks.secrets import open_secrets
+from storage.clock import now
+from storage.engine.connections import Connection
+from storage.rows.rows import first, table_of
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
+from storage.webhooks.queue import (
+    EndpointKey,
+    claim_deliveries,
+    endpoints_behind,
+    endpoints_with_work,
+    follow,
+    has_work,
+)
+
+# Together they bound how many connections are open.
+AT_A_TIME, MOST_WORKERS = 10, 64
+
+_endpoints = table_of(WebhookEndpointRow)
+
+
+class Delivery:
+    """Delivers the webhooks of one database over connections of `make_pool`.
+
+    `clock` is the present moment, by which retries are planned.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        make_pool: Callable[[], httpcore.AsyncConnectionPool],
+        clock: Callable[[], datetime] = now,
+    ) -> None:
+        self._services = services
+        self._database = services.database
+        self._make_pool = make_pool
+        self._clock = clock
+        self._workers: dict[EndpointKey, asyncio.Task[None]] = {}
+
+    @cached_property
+    def _pool(self) -> httpcore.AsyncConnectionPool:
+        # The authorities of TLS take time to read, and most processes of tests and commands send nothing.
+        return self._make_pool()
+
+    async def run(self) -> bool:
+        """Turn changes into deliveries, and start workers for endpoints with work that have none.
+
+        Returns whether changes are left. Workers go on in the background.
+        """
+        more = await self._follow()
+        self._end_workers()
+        async with self._database.read() as connection:
+            keys = await endpoints_with_work(connection, [key.id for key in self._workers])
+        for key in keys[: MOST_WORKERS - len(self._workers)]:
+            self._workers[key] = asyncio.create_task(self._work(key), name=f"webhooks {key.id}")
+        return more
+
+    async def close(self) -> None:
+        """End the workers; what they were sending is claimed again after its lease."""
+        workers = list(self._workers.values())
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        if "_pool" in self.__dict__:
+            await self._pool.aclose()
+
+    async def _follow(self) -> bool:
+        async with self._database.read() as connection:
+            keys = await endpoints_behind(connection)
+        more = False
+        for key in keys:
+            async with self._database.write() as connection:
+                endpoint = await _lock(connection, key)
+                if endpoint is None or not endpoint.is_enabled:
+                    continue
+                scopes = await present_scopes(connection, endpoint)
+                if scopes is None:
+                    await disable(connection, endpoint, ENDED)
+                    continue
+                more |= await follow(connection, endpoint, told_kinds(endpoint, scopes))
+        return more
+
+    def _end_workers(self) -> None:
+        """Forget workers that have ended. Raises what one of them raised."""
+        ended = [key for key, worker in self._workers.items() if worker.done()]
+        workers = [self._workers.pop(key) for key in ended]
+        for worker in workers:
+            worker.result()
+
+    async def _work(self, key: EndpointKey) -> None:
+        while True:
+            async with self._database.read() as connection:
+                if not await has_work(connection, key):
+                    return
+            async with self._database.write() as connection:
+                deliveries = await claim_deliveries(connection, key, AT_A_TIME)
+            if not deliveries or not await self._deliver(key, deliveries):
+                return
+
+    async def _deliver(self, key: EndpointKey, deliveries: Sequence[WebhookDeliveryRow]) -> bool:
+        """Send what was claimed. Returns whether the endpoint is still told."""
+        async with self._database.write() as connection:
+            endpoint = await _lock(connection, key)
+            if endpoint is None or not endpoint.is_enabled:
+                await skip_pending(connection, key)
+                return False
+            scopes = await present_scopes(connection, endpoint)
+            if scopes is None:
+                await disable(connection, endpoint, ENDED)
+                return False
+            kinds = told_kinds(endpoint, scopes)
+            if any(each.kind not in kinds for each in deliveries):
+                await skip_pending(connection, endpoint, but=kinds)
+            secrets = await open_secrets(connection, self._services.secret_key, endpoint)
+        told = [each for each in deliveries if each.kind in kinds]
+        attempts = await self._send(endpoint, scopes, secrets, told)
+        async with self._database.write() as connection:
+            current = await _lock(connection, key)
+            await record(
+                connection,
+                current,
+                list(zip(told, attempts, strict=True)),
+                self._clock(),
+                self._services.auth_url,
+            )
+        return True
+
+    async def _send(
+        self,
+        endpoint: WebhookEndpointRow,
+        scopes: frozenset[Scope],
+        secrets: Sequence[bytes],
+        deliveries: Sequence[WebhookDeliveryRow],
+    ) -> list[Attempt]:
+        bodies = await read_payloads(self._services, endpoint.workspace_id, scopes, deliveries)
+        messages = [
+            Message(endpoint.url, str(each.change_id), body, secrets)
+            for each, body in zip(deliveries, bodies, strict=True)
+        ]
+        return await asyncio.gather(*(send(self._pool, message) for message in messages))
+
+
+async def _lock(connection: Connection, key: EndpointKey) -> WebhookEndpointRow | None:
+    own = (_endpoints.c.workspace_id == key.workspace_id) & (_endpoints.c.id == key.id)
+    return await first(connection, WebhookEndpointRow, own, lock=True)

@@ -1,0 +1,130 @@
+"""What webhooks are due: the change log becomes deliveries, which processes claim endpoint by endpoint."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from sqlalchemy import and_, exists, select, update
+
+from storage.changes.reading import Logged, read_extent, read_log
+from storage.clock import now
+from storage.engine.connections import Connection
+from storage.enums import DeliveryStatus
+from storage.rows.rows import insert_new_rows, table_of
+from storage.tables.changes import ChangeRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
+from storage.upkeep.claims import claim, is_due
+
+# Longer than an attempt takes, so that no process claims a delivery that is still being sent.
+LEASE = timedelta(minutes=1)
+CHANGES_AT_A_TIME = 500
+ENDPOINTS_AT_A_TIME = 200
+
+_endpoints, _deliveries = table_of(WebhookEndpointRow), table_of(WebhookDeliveryRow)
+_changes = table_of(ChangeRow)
+_earlier = _deliveries.alias("earlier")
+_IS_PENDING = _deliveries.c.status == DeliveryStatus.PENDING.value
+
+
+class EndpointKey(NamedTuple):
+    """An endpoint, by its workspace and id."""
+
+    workspace_id: UUID
+    id: UUID
+
+
+async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
+    """Endpoints whose workspace's log has changes that were not looked at for them."""
+    newer = exists().where(
+        _changes.c.workspace_id == _endpoints.c.workspace_id, _changes.c.position > _endpoints.c.position
+    )
+    behind = (
+        select(_endpoints.c.workspace_id, _endpoints.c.id)
+        .where(_endpoints.c.is_enabled.is_(True), newer)
+        .limit(ENDPOINTS_AT_A_TIME)
+    )
+    return [EndpointKey(*row) for row in await connection.execute(behind)]
+
+
+async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Sequence[str]) -> bool:
+    """Turn the next changes of the log into deliveries of an endpoint, which is locked.
+
+    Returns whether more follow.
+
+    The position is kept in the same transaction, so that a process which dies has done all of it or nothing.
+    """
+    key = EndpointKey(endpoint.workspace_id, endpoint.id)
+    own = and_(_endpoints.c.workspace_id == key.workspace_id, _endpoints.c.id == key.id)
+    extent = await read_extent(connection, key.workspace_id)
+    # Changes that are no longer kept cannot be told.
+    after = max(endpoint.position, extent.oldest - 1)
+    page = await read_log(
+        connection,
+        key.workspace_id,
+        extent,
+        after=after,
+        kinds=kinds,
+        resource_id=None,
+        limit=CHANGES_AT_A_TIME,
+    )
+    await insert_new_rows(connection, WebhookDeliveryRow, [_delivery(key, change) for change in page.changes])
+    await connection.execute(update(_endpoints).where(own).values(position=page.end))
+    return page.has_more
+
+
+def _delivery(key: EndpointKey, change: Logged) -> dict[str, object]:
+    moment = now()
+    return {
+        "workspace_id": key.workspace_id,
+        "endpoint_id": key.id,
+        "change_id": change.id,
+        "position": change.position,
+        "kind": change.kind,
+        "resource_id": change.resource_id,
+        "count": change.items,
+        "at": change.at,
+        "first_due_at": moment,
+        "due_at": moment,
+    }
+
+
+async def endpoints_with_work(connection: Connection, besides: Sequence[UUID]) -> list[EndpointKey]:
+    """Endpoints with deliveries that are due, but those with these ids."""
+    due = (
+        select(_deliveries.c.workspace_id, _deliveries.c.endpoint_id)
+        .where(_IS_PENDING, _deliveries.c.due_at <= now(), _deliveries.c.endpoint_id.not_in(besides))
+        .distinct()
+        .limit(ENDPOINTS_AT_A_TIME)
+    )
+    return [EndpointKey(*row) for row in await connection.execute(due)]
+
+
+async def has_work(connection: Connection, key: EndpointKey) -> bool:
+    """Whether a delivery of the endpoint is due."""
+    own = _deliveries.c.workspace_id == key.workspace_id, _deliveries.c.endpoint_id == key.id
+    return await is_due(connection, WebhookDeliveryRow, *own, _IS_PENDING)
+
+
+async def claim_deliveries(connection: Connection, key: EndpointKey, most: int) -> list[WebhookDeliveryRow]:
+    """Deliveries of the endpoint that are due: of each resource the first that is pending, and no other."""
+    blocked = exists().where(
+        _earlier.c.workspace_id == _deliveries.c.workspace_id,
+        _earlier.c.endpoint_id == _deliveries.c.endpoint_id,
+        _earlier.c.resource_id == _deliveries.c.resource_id,
+        _earlier.c.position < _deliveries.c.position,
+        _earlier.c.status == DeliveryStatus.PENDING.value,
+    )
+    rows = await claim(
+        connection,
+        WebhookDeliveryRow,
+        _deliveries.c.endpoint_id == key.id,
+        _IS_PENDING,
+        ~blocked,
+        within=_deliveries.c.workspace_id == key.workspace_id,
+        order=[_deliveries.c.due_at, _deliveries.c.position],
+        lease=LEASE,
+        most=most,
+    )
+    return sorted(rows, key=lambda row: row.position)
