@@ -10,6 +10,7 @@ from functools import cached_property
 
 import httpcore
 
+from gateway.background.tasks import TASK_NAME
 from gateway.webhooks.recording import record
 from gateway.webhooks.sending import Attempt, Message, send
 from oauth.scopes import Scope
@@ -71,7 +72,7 @@ class Delivery:
         async with self._database.read() as connection:
             keys = await endpoints_with_work(connection, [key.id for key in self._workers])
         for key in keys[: MOST_WORKERS - len(self._workers)]:
-            self._workers[key] = asyncio.create_task(self._work(key), name=f"webhooks {key.id}")
+            self._workers[key] = asyncio.create_task(self._work(key), name=f"{TASK_NAME}webhooks {key.id}")
         return more
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from gateway.webhooks.connections import make_pool
 from gateway.webhooks.delivery import Delivery
 from resolvers.operations.context import Services
 
-LOOKS_EVERY_SECONDS = 0.25
+LOOKS_EVERY_SECONDS = 1
 
 
 def make_delivery(settings: Settings, services: Services) -> Delivery:

@@ -12,11 +12,12 @@ from resolvers.webhooks.endpoints import MOST_ENDPOINTS
 from storage.rows.rows import table_of
 from storage.sealing import Purpose, unseal
 from storage.tables.webhooks.endpoints import WebhookSecretRow
+from tests.support.callers import world
 from tests.support.callers.refusals import refusal, refused
-from tests.support.callers.world import WEBHOOK
 from tests.support.measures.spans import span
 from tests.support.servers.gateways import make_tenant, make_token
 
+WEBHOOK = world.WEBHOOK | {"is_enabled": True}
 _secrets = table_of(WebhookSecretRow)
 
 

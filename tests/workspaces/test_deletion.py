@@ -41,6 +41,8 @@ EMPTY = {
     "metric_share_packs",
     "person_merge_deltas",
     "person_merges",
+    "webhook_attempts",
+    "webhook_deliveries",
     "workspace_locks",
     "portal_codes",
     "usage_counts",

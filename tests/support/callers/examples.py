@@ -158,7 +158,7 @@ EXAMPLES: dict[str, Arguments] = {
     "create_webhook_endpoint": lambda world: {"data": {**WEBHOOK, "workspace_id": world.workspace}},
     "get_webhook_endpoint": lambda world: {"id": world.webhook_endpoint},
     "list_webhook_endpoints": lambda world: {"workspace_id": [world.workspace]},
-    "update_webhook_endpoint": lambda world: {"id": world.webhook_endpoint, "data": {"is_enabled": False}},
+    "update_webhook_endpoint": lambda world: {"id": world.webhook_endpoint, "data": {"description": "Books"}},
     "rotate_webhook_endpoint_secret": lambda world: {"id": world.webhook_endpoint},
     "delete_webhook_endpoint": lambda world: {"id": world.webhook_endpoint},
     "list_usage": lambda world: {"workspace_id": [world.workspace]},
