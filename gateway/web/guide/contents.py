@@ -94,6 +94,7 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
         Page("portal.md", "Let your customers see and download what they bought."),
         Page("uploads.md", "Upload files in parts, resume, and sell them."),
         Page("changes.md", "Follow what happens, and keep a copy in another system."),
+        Page("webhooks.md", "Be told of changes as they happen, by signed requests."),
     ),
     "Rules of the API": (
         Page("guide/pagination.md", "Read lists page by page, filter and sort them."),

@@ -70,7 +70,7 @@ REACHES = (
     _in(
         "storage/webhooks/queue.py",
         "endpoints_behind",
-        "Four times a second, a process looks for changes to tell to any endpoint.",
+        "Once a second, a process looks for changes to tell to any endpoint.",
         *("webhook_endpoints", "changes"),
     ),
     _in(
@@ -78,6 +78,12 @@ REACHES = (
         "endpoints_with_work",
         "The same, for deliveries that are due.",
         "webhook_deliveries",
+    ),
+    _in(
+        "storage/upkeep/resealing.py",
+        "_rows_after",
+        "`duograph keys reseal` seals what all workspaces keep.",
+        "webhook_secrets",
     ),
     _in("resolvers/files/clean_up.py", "drop_abandoned_uploads", _HOURLY, "files"),
     _in("resolvers/files/clean_up.py", "drop_lost_uploads", _HOURLY, "files"),
