@@ -1,6 +1,7 @@
 """The deletion of a workspace: what ends at once, and that nothing is left afterwards."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -109,18 +110,21 @@ async def finish(gateway, tenant):
 async def test_a_removal_that_fails_lets_the_next_workspace_be_removed(
     gateway, tenant, other_tenant, monkeypatch
 ):
-    for each in (tenant, other_tenant):
-        await Rest(gateway.client, gateway.app, each.personal_token).delete_workspace(id=each.id)
-    remove_all = removal._remove_all
+    remove_all, failed = removal._remove_all, []
 
     async def fail_for_the_first(services, workspace_id):
         if workspace_id == UUID(tenant.id):
+            failed.append(workspace_id)
             raise ValueError("broken")
         return await remove_all(services, workspace_id)
 
     monkeypatch.setattr(removal, "_remove_all", fail_for_the_first)
-    with pytest.raises(ValueError, match="broken"):
+    for each in (tenant, other_tenant):
+        await Rest(gateway.client, gateway.app, each.personal_token).delete_workspace(id=each.id)
+    # The gateway's own task may come to it first.
+    with suppress(ValueError):
         await remove(gateway, tenant)
+    assert failed
     assert (await remove(gateway, tenant)).removal_due_at > now()
     assert (await remove(gateway, other_tenant)).removal_due_at > now()
     monkeypatch.undo()
