@@ -115,7 +115,7 @@ RULES: tuple[Rule, ...] = (
         "created_at",
         WEBHOOKS_KEPT_FOR,
         "webhook deliveries",
-        "Whoever looks for a lost one finds it, and can have it sent again.",
+        "Someone who looks for a lost one finds it in the database.",
     ),
     Rule(
         WebhookAttemptRow,

@@ -94,7 +94,7 @@ CUSTOMERS: tuple[tuple[Data, tuple[Data, ...]], ...] = (
     ),
 )
 
-# Of the customers whose activity is made up.
+# Names for the customers that `writer.py` makes up.
 FIRST_NAMES = (
     *("Aiko", "Amara", "Anders", "Astrid", "Bruno", "Camille", "Carlos", "Chiara", "Dana", "David"),
     *("Elif", "Emil", "Esther", "Farah", "Felix", "Greta", "Hana", "Henrik", "Ingrid", "Ivo"),

@@ -72,7 +72,7 @@ async def show_search(visit: Visit) -> Response:
 
 
 def _pages(workspace: Workspace, question: str) -> list[Found]:
-    """The pages whose name has each word; all of them without a question."""
+    """The pages whose names contain every word of the question; all pages if there is no question."""
     words = question.lower().split()
     pages = [*((section.name, section.path) for section in SECTIONS), *OTHER_PAGES]
     return [
