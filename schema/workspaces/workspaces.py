@@ -3,13 +3,14 @@
 from typing import Annotated, Any, ClassVar
 
 import strawberry
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from schema.kit.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.kit.fields import CreatedAt, ModifiedAt, is_absent
 from schema.kit.pages import ChangesQuery
 from schema.kit.sorting import Sorting
 from schema.values.app_links import AppSchemes
+from schema.values.dates import ZONE_PATTERN, check_zone
 from schema.values.names import NAMED_BY_3
 from schema.values.scalars import Email, Moment, StoredEmail, Url
 from schema.workspaces.settings import (
@@ -65,6 +66,13 @@ _SCHEMES = Field(
     description="The schemes of the workspace's apps, like `myapp`, that the `return_url` of a customer "
     "session may have besides http and https. REST leaves it out until it is set; null removes it."
 )
+_ZONE = Field(
+    min_length=1,
+    description="The IANA time zone of the workspace's dashboard and pages, which are in UTC without one. "
+    "REST leaves it out until it is set; null removes it. Metrics and lists take theirs as an argument.",
+    json_schema_extra={"pattern": ZONE_PATTERN},
+)
+TimeZone = Annotated[str, _ZONE, AfterValidator(check_zone)]
 
 
 @graphql_type
@@ -106,6 +114,7 @@ class WorkspaceItem(Resource):
     customer_email_settings: CustomerEmailSettings
     customer_portal_settings: CustomerPortalSettings
     return_url_schemes: Annotated[list[str] | None, _SCHEMES, Field(exclude_if=is_absent)] = None
+    timezone: Annotated[str | None, _ZONE, Field(exclude_if=is_absent)] = None
 
 
 @graphql_type
@@ -135,6 +144,7 @@ class WorkspaceCreate(Input):
     customer_email_settings: CustomerEmailSettingsInput | None = None
     customer_portal_settings: CustomerPortalSettingsInput | None = None
     return_url_schemes: Annotated[AppSchemes | None, _SCHEMES] = None
+    timezone: TimeZone | None = None
 
 
 @graphql_input
@@ -145,7 +155,9 @@ class WorkspaceUpdate(Update):
     replaced.
     """
 
-    clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website", "return_url_schemes"})
+    clears: ClassVar[frozenset[str]] = frozenset(
+        {"avatar_url", "email", "website", "return_url_schemes", "timezone"}
+    )
     reads: ClassVar[type[BaseModel] | None] = Workspace
 
     name: strawberry.Maybe[WorkspaceNameInput | None]
@@ -160,6 +172,7 @@ class WorkspaceUpdate(Update):
     customer_email_settings: strawberry.Maybe[CustomerEmailSettingsInput | None]
     customer_portal_settings: strawberry.Maybe[CustomerPortalSettingsInput | None]
     return_url_schemes: strawberry.Maybe[Annotated[AppSchemes | None, _SCHEMES]]
+    timezone: strawberry.Maybe[TimeZone | None]
 
 
 class WorkspaceSorting(

@@ -48,6 +48,11 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo.from_file(file, key=name)
 
 
+def in_zone(moment: datetime, name: str) -> datetime:
+    """The moment with the zone's offset."""
+    return moment.astimezone(_zone(name))
+
+
 def offset_at(name: str, instant: int) -> int:
     """The zone's offset at an instant, both in seconds."""
     offset = datetime.fromtimestamp(instant, _zone(name)).utcoffset()

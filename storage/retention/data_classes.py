@@ -93,7 +93,7 @@ _TEXTS = {
         "shares": "metadata",
         "webhook_endpoints": "url description",
         "workspaces": "details feature_settings notification_settings customer_email_settings "
-        "customer_portal_settings return_url_schemes",
+        "customer_portal_settings return_url_schemes timezone",
     },
     DataClass.PERSONAL: {
         "credentials": "user_agent address",

@@ -143,14 +143,17 @@ async def test_only_the_fields_of_the_chosen_kind_of_price_are_shown(chromium: B
         await expect(page.get_by_label("Amount", exact=True)).to_be_hidden()
 
 
-async def test_times_are_in_the_readers_zone_which_is_named(
-    chromium: Browser, site: Site, api: httpx.AsyncClient
+async def test_a_founders_browser_tells_its_zone_and_the_account_is_shown_in_it(
+    chromium: Browser, site: Site
 ) -> None:
-    await made(api, "/shares/", name="Timely", prices=[{"amount_type": "free"}])
     context = await chromium.new_context(timezone_id="Asia/Kolkata")
     page = await context.new_page()
-    await enter(page, site, "/shares?query=timely")
-    await expect(page.locator("td time")).to_contain_text("GMT+5:30")
+    await enter(page, site, "/dashboard")
+    await page.goto(f"{site[0]}/workspaces")
+    # Chromium has the older of its two names.
+    await expect(page.locator("input[name=timezone]")).to_have_value("Asia/Calcutta")
+    await page.goto(f"{site[0]}/account/browser-sessions")
+    await expect(page.locator("time").first).to_contain_text("GMT+5:30")
     await context.close()
 
 

@@ -126,8 +126,8 @@ async def show_top(visit: Visit) -> Response:
 
 async def _asked(visit: Visit) -> Asked:
     workspace = await workspace_of(visit)
-    may_compare = workspace.feature_settings.analytics_compare
-    question, form = read_question(visit.request.query_params, may_compare=may_compare)
+    question, form = read_question(visit.request.query_params, workspace)
+    visit.request.state.zone = question.timezone
     if question.customer_id is not None:
         try:
             customer = await find_customer(visit, workspace, question.customer_id)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from gateway.web.kit.forms import Form
+from gateway.web.kit.moments import DEFAULT_ZONE
 from schema.errors import Invalid, Problem, problem
 from schema.workspaces.workspaces import Workspace
 from storage.clock import now
@@ -27,7 +28,6 @@ RANGES = (
 )
 _DAYS = {"today": 0, "7d": 6, "30d": 29, "90d": 89}
 DEFAULT_RANGE = "30d"
-DEFAULT_ZONE = "UTC"
 NOT_COMPARED = "none"
 _INTERVALS = ((2, Interval.HOUR), (92, Interval.DAY), (190, Interval.WEEK), (1500, Interval.MONTH))
 _HOURS_OF_A_DAY = 24
@@ -37,7 +37,7 @@ _HOURS_OF_A_DAY = 24
 class Question:
     """The values of the address; those that it leaves out have defaults.
 
-    `interval` is None if it follows from the range. `share_id` and `customer_id` are texts as sent.
+    `own_zone` is the workspace's. `interval` is None if it follows from the range. `share_id` and `customer_id` are texts as sent.
     """
 
     range: str
@@ -45,6 +45,7 @@ class Question:
     end_date: date
     interval: Interval | None
     timezone: str
+    own_zone: str
     currency: str | None
     share_id: str | None
     customer_id: str | None
@@ -93,7 +94,7 @@ class Question:
             "start_date": self.start_date.isoformat() if self.range == CUSTOM else None,
             "end_date": self.end_date.isoformat() if self.range == CUSTOM else None,
             "interval": None if self.interval is None else self.interval.value,
-            "timezone": None if self.timezone == DEFAULT_ZONE else self.timezone,
+            "timezone": None if self.timezone == self.own_zone else self.timezone,
             "currency": self.currency,
             "share_id": self.share_id,
             "customer_id": self.customer_id,
@@ -102,10 +103,11 @@ class Question:
         return urlencode({name: value for name, value in values.items() if value is not None})
 
 
-def read_question(sent: Mapping[str, str], *, may_compare: bool) -> tuple[Question, Form]:
-    """The question, and the form that shows it with the problems of what was sent."""
+def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Question, Form]:
+    """The question about a workspace, and the form that shows it with the problems of what was sent."""
     problems = []
-    zone = sent.get("timezone") or DEFAULT_ZONE
+    own_zone = workspace.timezone or DEFAULT_ZONE
+    zone = sent.get("timezone") or own_zone
     if not is_zone(zone):
         message = "Enter an IANA time zone name, such as Europe/Berlin"
         problems.append(problem(("query", "timezone"), message, "timezone", input=zone))
@@ -125,10 +127,11 @@ def read_question(sent: Mapping[str, str], *, may_compare: bool) -> tuple[Questi
         end_date=end,
         interval=interval,
         timezone=zone,
+        own_zone=own_zone,
         currency=sent.get("currency") or None,
         share_id=sent.get("share_id") or None,
         customer_id=sent.get("customer_id") or None,
-        compare=compare if may_compare else None,
+        compare=compare if workspace.feature_settings.analytics_compare else None,
     )
     if not problems and end < start:
         message = "The last date should not be before the first"

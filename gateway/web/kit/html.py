@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from gateway.web.kit.assets import asset_url
+from gateway.web.kit.moments import write_moment
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge
 
 TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
@@ -38,6 +39,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["asset"] = asset_url
+    templates.filters["moment"] = write_moment
     return templates
 
 

@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from gateway.web.kit.cookies import LAST_WORKSPACE, NOTICE, SESSION, VISITOR, Cookies
 from gateway.web.kit.forms import Form, read_form, token_for
 from gateway.web.kit.html import html_page
+from gateway.web.kit.moments import shown_in, zone_of
 from oauth.authentication import authenticate_session
 from resolvers.operations.admission import Demand, admit
 from resolvers.operations.context import Context, Outcome
@@ -119,9 +120,10 @@ class Visit:
     ) -> Response:
         """The template with `values` and `visit`. The page is not cached, and a notice is shown once."""
         notice = self._notice()
-        response = html_page(
-            template, policy=policy, status_code=status_code, visit=self, notice=notice, **values
-        )
+        with shown_in(zone_of(self.request)):
+            response = html_page(
+                template, policy=policy, status_code=status_code, visit=self, notice=notice, **values
+            )
         response.headers["Cache-Control"] = NEVER_KEEP
         if notice is not None:
             self.cookies.clear(response, NOTICE)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.routing import Route
 
+from gateway.web.kit.moments import DEFAULT_ZONE
 from gateway.web.kit.visits import HOME_PATH, Visit
 from resolvers.workspaces.workspaces import get_workspace, list_workspaces
 from schema.kit.pages import MOST_PER_PAGE
@@ -45,6 +46,7 @@ async def workspace_of(visit: Visit) -> Workspace:
     """The workspace in the page's address; its page lists the user's others too. Raises `NotFound`."""
     workspace: Workspace = await visit.call(get_workspace, slug=visit.request.path_params["slug"])
     visit.request.state.workspace = workspace
+    visit.request.state.zone = workspace.timezone or DEFAULT_ZONE
     visit.request.state.workspaces = await workspaces_of(visit)
     visit.request.state.sections = sections_of(visit.request)
     return workspace

@@ -17,6 +17,7 @@ from schema.errors import Invalid, problem
 from schema.kit.pages import MOST_PER_PAGE
 from schema.values.prose import write_size
 from schema.workspaces.workspaces import Workspace
+from storage.metrics.zones import is_zone, zone_names
 from storage.enums import Currency, FileService, WorkspaceRole
 
 # The settings with a checkbox on the page, named as in the API. The API also stores settings that change
@@ -56,6 +57,9 @@ async def show_workspaces(visit: Visit) -> Response:
 async def take_workspace(visit: Visit) -> Response:
     form = await visit.form()
     data = {"name": form.text("name"), "slug": form.text("slug")}
+    # Of the browser, which a script enters: the founder chose nothing, so one that we do not know is no error.
+    if is_zone(zone := form.text("timezone")):
+        data["timezone"] = zone
     try:
         workspace = await visit.call(create_workspace, key=form.raw("once"), data=data)
     except Invalid as invalid:
@@ -74,7 +78,7 @@ async def take_settings(visit: Visit) -> Response:
     data: dict[str, Any] = {
         "name": form.text("name"),
         "default_presentment_currency": form.text("default_presentment_currency"),
-        **{name: form.optional(name) for name in ("email", "website", "avatar_url")},
+        **{name: form.optional(name) for name in ("email", "website", "avatar_url", "timezone")},
     }
     for name in SWITCHES:
         *objects, last = name.split(".")
@@ -118,6 +122,7 @@ async def _show_settings(
         workspace=workspace,
         form=form,
         currencies=currencies,
+        zones=zone_names(),
         pictures=pictures,
         is_owner=await is_owner_of(visit, workspace),
         deletion=deletion or Form.of(),
@@ -142,8 +147,8 @@ def _saved(workspace: Workspace) -> Form:
     """The settings as they are."""
     values = workspace.model_dump(mode="json")
     switches = {name: _at(values, name) for name in SWITCHES}
-    general = ("name", "email", "website", "avatar_url", "default_presentment_currency")
-    return Form.of(**{name: values[name] for name in general}, **switches)
+    general = ("name", "email", "website", "avatar_url", "default_presentment_currency", "timezone")
+    return Form.of(**{name: values.get(name) for name in general}, **switches)
 
 
 def _at(values: Any, name: str) -> Any:

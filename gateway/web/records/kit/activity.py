@@ -25,8 +25,7 @@ class Activity:
 
 async def activity_of(visit: Visit, workspace: Workspace, filter_name: str, record: Any) -> Activity | None:
     """None where nothing happened, and for a member who may not read metrics."""
-    may_compare = workspace.feature_settings.analytics_compare
-    question, _ = read_question({filter_name: str(record.id)}, may_compare=may_compare)
+    question, _ = read_question({filter_name: str(record.id)}, workspace)
     arguments = question.arguments(workspace)
     part = await attempt(visit.call(get_metrics, filters={**arguments, "metrics": list(MEASURED)}))
     if part.content is None:

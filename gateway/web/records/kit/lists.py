@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from gateway.web.kit.calls import call_of
 from gateway.web.kit.forms import Form
+from gateway.web.kit.moments import DEFAULT_ZONE
 from gateway.web.kit.visits import Visit
 from gateway.web.kit.workspaces import workspace_of
 from gateway.web.records.kit.cells import Cell, Column, Shown
@@ -24,6 +25,7 @@ from schema.errors import Invalid
 PER_PAGE = 25
 # Of an address, these are not filters.
 _OWN = ("sorting", "page")
+_DATES = {"start_date", "end_date"}
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ async def show_list(visit: Visit, records: Records) -> Response:
     workspace = await workspace_of(visit)
     fields = await chosen_fields(visit, workspace, records.filters(), records.filter_choices)
     sent = {name: visit.request.query_params.getlist(name) for name in visit.request.query_params}
+    if any(field.name == "timezone" for field in fields):
+        # Dates are those of the page's times.
+        sent.setdefault("timezone", [workspace.timezone or DEFAULT_ZONE])
     form = Form(sent)
     reading = read(form, fields)
     sorting = sent.get("sorting", [])[-1:]
@@ -79,6 +84,8 @@ async def show_list(visit: Visit, records: Records) -> Response:
         **reading.data,
         **({"sorting": sorting} if sorting else {}),
     }
+    if not _DATES & filters.keys():
+        filters.pop("timezone", None)
     try:
         if reading.problems:
             raise Invalid(reading.problems)

@@ -1,0 +1,44 @@
+"""Moments on pages, in the zone of the page: the workspace's, and UTC where there is none."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+from starlette.requests import Request
+
+from storage.metrics.zones import in_zone
+
+DEFAULT_ZONE = "UTC"
+# Of the page that is being rendered; None where it belongs to no workspace.
+_zone: ContextVar[str | None] = ContextVar("zone", default=None)
+
+
+@contextmanager
+def shown_in(zone: str | None) -> Iterator[None]:
+    """Write the moments of a page in this zone, which the page names once."""
+    token = _zone.set(zone)
+    try:
+        yield
+    finally:
+        _zone.reset(token)
+
+
+def zone_of(request: Request) -> str | None:
+    """The zone of a page: the one that its `workspace_of` found; None if it has none."""
+    zone: str | None = getattr(request.state, "zone", None)
+    return zone
+
+
+def write_moment(at: datetime) -> Markup:
+    """A date and time as HTML. Without a zone of the page it is in UTC, and scripts may write it in theirs."""
+    zone, utc = _zone.get(), f"{_text(at.astimezone(UTC))} UTC"
+    if zone is None:
+        return Markup('<time datetime="{}" data-local>{}</time>').format(at.isoformat(), utc)
+    here = _text(in_zone(at, zone))
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), utc, here)
+
+
+def _text(at: datetime) -> str:
+    return at.strftime("%-d %b %Y, %H:%M")
