@@ -1,7 +1,7 @@
 """What a customer takes over with an external id: everything that was reported under it before.
 
-Rows then say whose they are. Lists by customer, their totals, and what customers see of themselves are therefore
-the same as the metrics, without looking up persons.
+Rows then say whose they are. Lists by customer, their totals, and what customers see of themselves are
+therefore the same as the metrics, without looking up persons.
 """
 
 from datetime import datetime

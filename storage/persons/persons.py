@@ -237,7 +237,7 @@ async def _assign(
     order of `offered`.
     """
     statement = upsert(connection.dialect.name, _externals)
-    # Without a customer the update changes nothing, but waits for other writers of the row and returns its values.
+    # Without a customer the update changes nothing, but waits for other writers of the row and returns it.
     kept = {"person": _externals.c.person}
     settled = statement.on_conflict_do_update(
         index_elements=[_externals.c.workspace_id, _externals.c.external_id],

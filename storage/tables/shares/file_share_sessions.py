@@ -21,8 +21,9 @@ _UNCLAIMED = text("customer_id IS NULL AND external_customer_id IS NOT NULL")
 class FileShareSessionRow(ChangedRow, TenantRow, table=True):
     """A session of `person`; `is_converted` is true once a payment for it was recorded.
 
-    Sessions of an external id get the customer who takes it. Amounts are minor units. The session cannot end before `last_download_at`. `due_amount` is what has to be
-    paid; null in sessions from before it was kept, which any payment opens.
+    Sessions of an external id get the customer who takes it. Amounts are minor units. The session cannot end
+    before `last_download_at`. `due_amount` is what has to be paid; null in sessions from before it was kept,
+    which any payment opens.
     """
 
     __tablename__ = "file_share_sessions"
@@ -67,8 +68,8 @@ class FileShareSessionRow(ChangedRow, TenantRow, table=True):
 class FileShareReportRow(TenantRow):
     """What happened in a session at a moment, with the share, customer and person of the session.
 
-    They are copied because lists are filtered by them and ordered by `at`. Only a customer who takes the external
-    id of a session changes them.
+    They are copied because lists are filtered by them and ordered by `at`. Only a customer who takes the
+    external id of a session changes them.
     """
 
     file_share_session_id: UUID
