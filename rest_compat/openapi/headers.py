@@ -16,12 +16,12 @@ RATE_LIMITS: dict[str, Any] = {
     "RateLimit-Remaining": _header("How many calls are left in this window.", _NUMBER),
     "RateLimit-Reset": _header("The seconds until all calls are there again.", _NUMBER),
     "RateLimit-Policy": _header(
-        "The limit as a structured field, `\"default\";q=<calls>;w=<seconds>` "
+        'The limit as a structured field, `"default";q=<calls>;w=<seconds>` '
         "(draft-ietf-httpapi-ratelimit-headers).",
         _TEXT,
     ),
     "RateLimit": _header(
-        "What is left as a structured field, `\"default\";r=<calls>;t=<seconds>` "
+        'What is left as a structured field, `"default";r=<calls>;t=<seconds>` '
         "(draft-ietf-httpapi-ratelimit-headers).",
         _TEXT,
     ),

@@ -190,7 +190,7 @@ class ShareQuery(ChangesQuery):
         bool | None, Field(description="Only archived shares, or only those that are not.")
     ] = None
     visibility: Annotated[
-        list[Visibility] | None, Field(max_length=3, description="Only shares with one of these visibilities.")
+        list[Visibility] | None, Field(max_length=3, description="Only shares with this visibility.")
     ] = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
