@@ -1,8 +1,9 @@
 """The calls that open the numbers of an answer, for each metric and each group."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 from urllib.parse import quote_plus, urlencode
 
@@ -13,7 +14,7 @@ from schema.metrics.query import MetricsQuery
 from schema.metrics.rows import MetricRows, RowsPart, RowsValue
 from storage.enums import Currency
 from storage.metrics import definitions
-from storage.metrics.definitions import Metric, MetricSlug
+from storage.metrics.definitions import BY_SLUG, Metric, MetricSlug
 from storage.metrics.grouping.groups import REST, AnyKey, Grouping
 from storage.metrics.measures import Measure
 
@@ -103,22 +104,22 @@ class Openings:
 
     def _opened(self, metrics: Sequence[Metric], currency: Currency, group: _Group) -> list[MetricRows]:
         common = self._common(group.replaced)
+        own = {
+            is_of_events: None if added is None else "".join(map(_parameter, added))
+            for is_of_events, added in ((True, group.of_events), (False, group.of_others))
+        }
+        currency_filter = _parameter(("currency", currency.value))
         rows = []
         for metric in metrics:
-            for part, listed, measure in _parts(metric):
-                own = group.of_events if listed.path == _EVENTS else group.of_others
-                if own is None:
-                    continue
-                in_currency = (("currency", currency.value),) if measure.in_currency else ()
-                rows.append(
-                    MetricRows.made(
-                        slug=MetricSlug(metric.slug),
-                        part=part,
-                        value=listed.value,
-                        path=listed.path,
-                        query="&".join([common, *map(_parameter, (*listed.parameters, *own, *in_currency))]),
+            for part in _parts(metric.slug):
+                added = own[part.path == _EVENTS]
+                if added is not None:
+                    query = common + part.query + added + (currency_filter if part.in_currency else "")
+                    rows.append(
+                        MetricRows.made(
+                            slug=part.slug, part=part.part, value=part.value, path=part.path, query=query
+                        )
                     )
-                )
         return rows
 
     def _common(self, replaced: str | None) -> str:
@@ -160,18 +161,39 @@ def _group_of_name(key: AnyKey, shown: Collection[AnyKey]) -> _Group:
     return _Group(names, None if None in shown else ())
 
 
-def _parts(metric: Metric) -> Iterator[tuple[RowsPart, _List, Measure]]:
-    for listed in _LISTS[metric.of]:
-        yield listed.part, listed, metric.of
+class _Part(NamedTuple):
+    """A call that opens a part of a metric, without what the answer and the group add to it."""
+
+    slug: MetricSlug
+    part: RowsPart
+    value: RowsValue
+    path: str
+    query: str
+    in_currency: bool
+
+
+@cache
+def _parts(slug: str) -> tuple[_Part, ...]:
+    metric = BY_SLUG[slug]
+    of = [(listed.part, listed, metric.of) for listed in _LISTS[metric.of]]
     for part, measure in ((RowsPart.SUBTRACTED, metric.less), (RowsPart.DIVISOR, metric.per)):
-        if measure is not None:
-            for listed in _LISTS[measure]:
-                yield part, listed, measure
+        of += [(part, listed, measure) for listed in _LISTS[measure]] if measure is not None else []
+    return tuple(
+        _Part(
+            MetricSlug(slug),
+            part,
+            listed.value,
+            listed.path,
+            "".join(map(_parameter, listed.parameters)),
+            measure.in_currency,
+        )
+        for part, listed, measure in of
+    )
 
 
 def _parameter(parameter: tuple[str, str]) -> str:
     name, value = parameter
-    return f"{name}={quote_plus(value)}"
+    return f"&{name}={quote_plus(value)}"
 
 
 def _written(key: AnyKey) -> str:
