@@ -55,6 +55,7 @@ def make_services(
             for name, address in (("Privacy", settings.privacy_url), ("Terms", settings.terms_url))
             if address is not None
         ],
+        security_contact=settings.security_contact,
         mail_budget=mail_budget,
         is_production=settings.env is Environment.PRODUCTION,
         # In development without a mail server, emails are files and reach no strangers.

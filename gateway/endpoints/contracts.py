@@ -11,8 +11,9 @@ from starlette.routing import Route
 from gateway.rate_limits.charging import charged
 from resolvers.graph.contract import SCHEMA_FILE, SCHEMA_PATH
 from resolvers.operations.answers import JSON
+from resolvers.operations.context import Services
 from resolvers.operations.etags import matches_weakly
-from rest_compat.routing.paths import OPENAPI_FILE, OPENAPI_PATH, ROOT_OPENAPI_PATH
+from rest_compat.routing.paths import OPENAPI_FILE, OPENAPI_PATH, PREFIX, ROOT_OPENAPI_PATH
 from schema.kit.base import entity_tag
 
 # A new version of the gateway may change them; the tag then differs.
@@ -21,7 +22,10 @@ SDL = "application/graphql; charset=utf-8"
 
 
 def contract_routes() -> list[Route]:
-    """Both as they were generated, so that no process imports FastAPI or prints the schema."""
+    """Both as they were generated, so that no process imports FastAPI or prints the schema.
+
+    The OpenAPI document names this gateway, so that a file that was saved knows where it is from.
+    """
     return [
         Route(ROOT_OPENAPI_PATH, _file(_openapi, JSON)),
         Route(OPENAPI_PATH, _file(_openapi, JSON)),
@@ -29,9 +33,10 @@ def contract_routes() -> list[Route]:
     ]
 
 
-def _file(read: Callable[[], bytes], media_type: str) -> Callable[..., object]:
+def _file(read: Callable[[str], bytes], media_type: str) -> Callable[..., object]:
     async def answer(request: Request) -> Response:
-        content = read()
+        services: Services = request.app.state.services
+        content = read(services.base_url.removesuffix(PREFIX))
         headers = {**_KEEP, "ETag": entity_tag(content)}
         if matches_weakly(request.headers.get("if-none-match", ""), headers["ETag"]):
             return Response(status_code=304, headers=headers)
@@ -41,10 +46,12 @@ def _file(read: Callable[[], bytes], media_type: str) -> Callable[..., object]:
 
 
 @cache
-def _openapi() -> bytes:
-    return orjson.dumps(orjson.loads(OPENAPI_FILE.read_bytes()))
+def _openapi(address: str) -> bytes:
+    document = orjson.loads(OPENAPI_FILE.read_bytes())
+    document["servers"][0]["url"] = address
+    return orjson.dumps(document)
 
 
 @cache
-def _sdl() -> bytes:
+def _sdl(_: str) -> bytes:
     return SCHEMA_FILE.read_bytes()

@@ -1,9 +1,11 @@
-"""`/.well-known/`: metadata of the OpenID provider and the keys of its id_tokens."""
+"""`/.well-known/`: the OpenID provider, the keys of its id_tokens, and who hears of weaknesses."""
 
+from datetime import timedelta
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
 from gateway.rate_limits.charging import charged
@@ -15,6 +17,8 @@ from oauth.scopes import CLIENT_SCOPES
 from resolvers.operations.context import Services
 from rest_compat.protocols.oauth import INTROSPECT, REVOKE, TOKEN, USERINFO
 from rest_compat.protocols.registration import REGISTER
+from schema.values.scalars import write_moment
+from storage.clock import now
 
 AUTHORIZE_PATH = "/oauth2/authorize"
 
@@ -24,7 +28,7 @@ _KEEP = {"Cache-Control": "public, max-age=300"}
 
 
 def discovery_routes() -> list[Route]:
-    """The provider's metadata, at both of its addresses, and its JWK Set."""
+    """The provider's metadata, at both of its addresses, its JWK Set, and security.txt."""
 
     async def show_metadata(request: Request) -> JSONResponse:
         return JSONResponse(metadata(request.app.state.services), headers=_KEEP)
@@ -35,11 +39,30 @@ def discovery_routes() -> list[Route]:
         async with services.database.read() as connection:
             return JSONResponse({"keys": await published_keys(connection)}, headers=_KEEP)
 
+    async def show_contact(request: Request) -> PlainTextResponse:
+        services: Services = request.app.state.services
+        if services.security_contact is None:
+            raise HTTPException(404)
+        return PlainTextResponse(security_text(services.security_contact, services.auth_url), headers=_KEEP)
+
     return [
+        Route(f"{_WELL_KNOWN}/security.txt", charged(show_contact)),
         Route(f"{_WELL_KNOWN}/openid-configuration", charged(show_metadata)),
         Route(f"{_WELL_KNOWN}/oauth-authorization-server", charged(show_metadata)),
         Route(f"{_WELL_KNOWN}/jwks.json", charged(show_keys)),
     ]
+
+
+def security_text(contact: str, address: str) -> str:
+    """Where weaknesses are reported (RFC 9116). It is read anew, so it always expires in half a year."""
+    expires = (now() + timedelta(days=180)).replace(hour=0, minute=0, second=0, microsecond=0)
+    lines = {
+        "Contact": contact,
+        "Expires": write_moment(expires),
+        "Preferred-Languages": "en",
+        "Canonical": f"{address}{_WELL_KNOWN}/security.txt",
+    }
+    return "".join(f"{name}: {value}\n" for name, value in lines.items())
 
 
 def metadata(services: Services) -> dict[str, Any]:

@@ -20,6 +20,14 @@ class SignInSettings(BaseModel):
     terms_url: Annotated[
         WebAddress | None, Field(description="Your terms of use, which the same pages link to.")
     ] = None
+    security_contact: Annotated[
+        str | None,
+        Field(
+            pattern=r"^(https://|mailto:)[!-~]+$",
+            description="Where to report weaknesses, `mailto:...` or `https://...`, which "
+            "`/.well-known/security.txt` says.",
+        ),
+    ] = None
     open_registration: Annotated[
         bool,
         Field(

@@ -18,6 +18,7 @@ from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.rows.searching import searching
 from resolvers.operations.shapes.shaped import shaped
 from schema.customers.customers import (
+    Anonymize,
     Customer,
     CustomerCreate,
     CustomerQuery,
@@ -142,7 +143,7 @@ async def update_customer(
     audits=True,
     causes=(ChangeKind.CUSTOMER_DELETED, ChangeKind.MEMBER_DELETED),
 )
-async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UUID:
+async def delete_customer(ctx: Context, id: UUID, anonymize: Anonymize = False) -> UUID:
     """Deletes a customer and its members and ends its sessions.
 
     Events still show the customer, with `deleted_at`. `anonymize` overwrites personal data there: names,

@@ -120,6 +120,10 @@ def _paid(span: Span) -> ColumnElement[bool]:
     return and_(_sessions.c.price_amount > 0, _created(span))
 
 
+def _converted(span: Span) -> ColumnElement[bool]:
+    return and_(_sessions.c.is_converted, _paid(span))
+
+
 def _active(span: Span) -> ColumnElement[bool]:
     """A state at the end of the range, whenever the session was created."""
     first, ended = _sessions.c.first_download_at, _sessions.c.ended_at
@@ -151,4 +155,5 @@ _CONDITIONS = {
     FileShareSessionMetric.FILE_SHARE_ACTIVE_SESSIONS: _active,
     FileShareSessionMetric.FILE_SHARE_COMPLETED_SESSIONS: _completed,
     FileShareSessionMetric.FILE_SHARE_EXPIRED_SESSIONS: _expired,
+    FileShareSessionMetric.FILE_SHARE_PAYMENT_CONVERSION: _converted,
 }

@@ -12,7 +12,9 @@ from graphql import (
     get_named_type,
 )
 from strawberry.schema.config import StrawberryConfig
+from strawberry.schema.name_converter import NameConverter
 from strawberry.types import ExecutionContext
+from strawberry.types.base import StrawberryObjectDefinition
 
 from resolvers import deletions, usage
 from resolvers.accounts import viewer
@@ -56,6 +58,7 @@ from resolvers.workspaces import deletion as workspace_deletion
 from resolvers.workspaces import invitations as workspace_invitations
 from resolvers.workspaces import members as workspace_members
 from resolvers.workspaces import workspaces
+from schema.kit.pages import Page
 from schema.values.scalars import SCALARS
 
 
@@ -218,6 +221,15 @@ class Schema(strawberry.Schema):
         """Does nothing; the endpoint logs unexpected errors."""
 
 
+class Names(NameConverter):
+    """A page of shares is a `ShareConnection`: Relay's and urql's tools know connections by their names."""
+
+    def from_object(self, object_type: StrawberryObjectDefinition) -> str:
+        name = super().from_object(object_type)
+        is_list = issubclass(object_type.origin, Page)
+        return f"{name.removesuffix('Page')}Connection" if is_list else name
+
+
 def make_schema() -> Schema:
     """The executable schema."""
     documents = Documents()
@@ -225,7 +237,7 @@ def make_schema() -> Schema:
     schema = Schema(
         Query,
         Mutation,
-        config=StrawberryConfig(scalar_map=SCALARS),
+        config=StrawberryConfig(scalar_map=SCALARS, name_converter=Names()),
         extensions=[lambda: AdmissionExtension(documents)],
     )
     schema.documents = documents

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from resolvers.metrics.measuring import Measured
+from resolvers.metrics.openings import Openings
 from schema.metrics.metrics import MetricColumns, MetricGroup, MetricInfo
 from schema.values.scalars import ZonedMoment, write_number, write_numbers
 from storage.clock import now
@@ -35,15 +36,21 @@ def info_of(slug: str, currency: Currency) -> MetricInfo:
 
 
 def groups_of(
-    measured: Measured, labels: Mapping[AnyKey, str], currency: Currency, *, by_currency: bool
+    measured: Measured,
+    labels: Mapping[AnyKey, str],
+    currency: Currency,
+    openings: Openings | None,
+    *,
+    by_currency: bool,
 ) -> list[MetricGroup]:
-    """The groups in their order; `by_currency`, each has amounts in its own."""
+    """The groups in their order; `by_currency`, each has amounts in its own. Without `openings`, no rows."""
     answers = []
     for key, columns in measured.groups.items():
         own = Currency(key) if by_currency and isinstance(key, str) else currency
         answers.append(
             MetricGroup.with_columns(
                 columns_of(columns, measured.timeline),
+                rows=[] if openings is None else openings.group(key, measured.groups, own),
                 key=None if key is None or isinstance(key, Rest) else str(key),
                 label=labels[key],
                 is_rest=key is REST,

@@ -5,6 +5,7 @@ from typing import Any
 
 from oauth.scopes import Scope
 from resolvers.metrics.answers import columns_of, info_of
+from resolvers.metrics.openings import rows_of
 from resolvers.metrics.reading import read_metrics
 from resolvers.metrics.requests import (
     asked_metrics,
@@ -42,12 +43,14 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
     if compared is not None and read.compared is not None:
         comparison = MetricsComparison.with_columns(
             columns_of(read.compared.columns, compared.timeline),
+            rows=rows_of(ctx, filters, compared, currency, "comparison."),
             start_date=compared.start_date,
             end_date=compared.end_date,
             groups=read.groups[1],
         )
     return Metrics.with_columns(
         columns_of(read.measured.columns, asked.timeline),
+        rows=rows_of(ctx, filters, asked, currency),
         metrics=[info_of(metric.slug, currency) for metric in metrics],
         currency=currency,
         other_currencies=[_other_currency(Currency(code), money) for code, money in read.others.items()],

@@ -11,6 +11,7 @@ from oauth.principals import Principal
 from resolvers.metrics.answers import groups_of
 from resolvers.metrics.labels import labels_of
 from resolvers.metrics.measuring import Measured, Measurement, with_same_currencies
+from resolvers.metrics.openings import openings_of
 from resolvers.metrics.requests import (
     Choice,
     DateRange,
@@ -144,7 +145,14 @@ async def _measured(
         parts = with_same_currencies(parts) if by_currency else parts
         keys = [key for part in parts for key in part.groups]
         labels = await labels_of(connection, workspace_ids, filters.group_by, keys)
-        answers = [groups_of(part, labels, currency, by_currency=by_currency) for part in parts]
+        openings = [
+            openings_of(ctx, filters, range, currency, f"{below}groups.")
+            for range, below in ((ranges.asked, ""), (ranges.compared, "comparison."))
+        ]
+        answers = [
+            groups_of(part, labels, currency, opened, by_currency=by_currency)
+            for part, opened in zip(parts, openings, strict=False)
+        ]
         groups = [*answers, []]
     others: Mapping[str, Any] = {}
     if ctx.wants("other_currencies"):

@@ -89,10 +89,9 @@ class Services:
     """The services of the process, created once by the gateway.
 
     `base_url` and `auth_url` have no trailing slash; `secret_key` is for `storage.sealing`. `wake_delivery`
-    starts the delivery of committed mails; without a running gateway it does nothing.
-    `mails_for_new_workspaces` allows mails to strangers for a workspace whose review has not begun.
-    A customer's link to a file works for `download_life`. The `policies` are the operator's, by name and
-    address, which pages link to. Without a `scanner`, uploads are not scanned.
+    starts the delivery of committed mails. `mails_for_new_workspaces` allows mails to strangers for one whose
+    review has not begun. A customer's link to a file works for `download_life`. Pages link to the operator's
+    `policies`, by name and address; `security_contact` is in security.txt. A `scanner` checks uploads.
     """
 
     database: Database
@@ -112,6 +111,7 @@ class Services:
     row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
     policies: Sequence[tuple[str, str]] = ()
+    security_contact: str | None = None
     scanner: Scanner | None = None
     is_production: bool = False
 

@@ -28,6 +28,7 @@ from schema.errors import Invalid, problem
 from schema.kit.pages import Page
 from schema.kit.sorting import ResourceSorting
 from schema.workspaces.members import (
+    RevokeCreated,
     WorkspaceMember,
     WorkspaceMemberInvite,
     WorkspaceMemberQuery,
@@ -117,7 +118,7 @@ async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberU
     removes=get_workspace_member,
     causes=(ChangeKind.WORKSPACE_MEMBER_REMOVED, ChangeKind.WORKSPACE_ACCESS_TOKEN_REVOKED),
 )
-async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool = True) -> UUID:
+async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: RevokeCreated = True) -> UUID:
     """Removes a member or withdraws an invitation. Members can remove themselves, but not the last owner.
 
     The OAuth tokens that the user granted for this workspace end at once. So does everything that the user

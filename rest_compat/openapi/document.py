@@ -14,6 +14,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from rest_compat.api import TAGS, documented_routes
 from rest_compat.openapi.failures import InvalidError, error_schema, failure_responses
+from rest_compat.openapi.headers import RATE_LIMITS
 from rest_compat.openapi.links import with_links
 from rest_compat.openapi.operations import operation_entry
 from rest_compat.openapi.prices import with_price_unions
@@ -22,13 +23,15 @@ from rest_compat.openapi.protocol import PROTOCOL_TAG, protocol_paths
 from rest_compat.openapi.reports import REPORTS_TAG, report_entry
 from rest_compat.openapi.schemas import REF, PlainNames, Schema, cleaned, referenced, settled
 from rest_compat.openapi.security import BEARER, SCHEMES
+from rest_compat.openapi.webhooks import webhook_entries
 from rest_compat.protocols.secret_scanning import REPORT_PATH
 from rest_compat.routing.router import OperationRoute
 from schema.credentials.leaks import LeakVerdict
 
 TITLE, VERSION = "Duograph", version("duograph")
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."
-# Relative to the document's own address (OpenAPI 3.1, 4.8.5): the gateway that serves it.
+LICENSE = {"name": "Apache 2.0", "identifier": "Apache-2.0"}
+# Relative to the document's own address (OpenAPI 3.1, 4.8.5); a gateway writes its public address there.
 SERVERS = [{"url": "/", "description": "The gateway that serves this document."}]
 DESCRIPTION = """
 Send `Authorization: Bearer <token>` with every request; bodies are JSON. Every operation is also a field of
@@ -47,18 +50,27 @@ def openapi_document() -> dict[str, Any]:
     paths, schemas = described(documented_routes(), (*PROTOCOL_BODIES, InvalidError, LeakVerdict))
     paths[REPORT_PATH] = {"post": report_entry()}
     paths = cleaned(dict(sorted((paths | protocol_paths()).items())))
+    webhooks = cleaned(webhook_entries())
     responses = failure_responses()
     schemas = cleaned(with_price_unions(schemas) | {"Error": error_schema()}, are_names=True)
     document = {
         "openapi": "3.1.0",
-        "info": {"title": TITLE, "summary": SUMMARY, "version": VERSION, "description": DESCRIPTION},
+        "info": {
+            "title": TITLE,
+            "summary": SUMMARY,
+            "version": VERSION,
+            "description": DESCRIPTION,
+            "license": LICENSE,
+        },
         "servers": SERVERS,
         "tags": [*_resource_tags(), PROTOCOL_TAG, REPORTS_TAG],
         "security": [{BEARER: []}],
         "paths": paths,
+        "webhooks": webhooks,
         "components": {
-            "schemas": referenced(schemas, paths, responses),
+            "schemas": referenced(schemas, paths, webhooks, responses),
             "responses": responses,
+            "headers": RATE_LIMITS,
             "securitySchemes": SCHEMES,
         },
     }

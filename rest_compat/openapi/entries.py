@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from rest_compat.openapi.headers import LIMITED
 from rest_compat.openapi.schemas import Schema
 
 Security = list[dict[str, list[str]]]
@@ -40,7 +41,8 @@ def content(schema: Schema, media_type: str, example: Any = None) -> dict[str, A
 
 def success(status: int, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The response of a request that succeeds."""
-    return {"description": HTTPStatus(status).phrase} | ({} if body is None else {"content": body})
+    rest = {} if body is None else {"content": body}
+    return {"description": HTTPStatus(status).phrase, "headers": LIMITED} | rest
 
 
 def header_parameter(name: str, description: str, schema: Schema, *, required: bool = False) -> Schema:

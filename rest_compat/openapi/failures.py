@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from resolvers.operations.answers import JSON
 from resolvers.operations.declaration import Operation
+from rest_compat.openapi.headers import LIMITED
 from rest_compat.openapi.schemas import REF, Schema
 from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex
 
@@ -96,7 +97,7 @@ def _response(status: HTTPStatus) -> dict[str, Any]:
         "description": "\n\n".join(texts),
         "content": {JSON: {"schema": {"$ref": REF + name}}},
     }
-    return response | ({"headers": _WAIT} if status in _WAITING else {})
+    return response | {"headers": (_WAIT if status in _WAITING else {}) | LIMITED}
 
 
 def _about(failure: type[Failure]) -> str:

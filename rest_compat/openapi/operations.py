@@ -12,6 +12,7 @@ from resolvers.operations.answers import JSON
 from rest_compat.openapi.entries import content, entry, header_parameter, success
 from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.failures import failures_of
+from rest_compat.openapi.headers import LIMITED
 from rest_compat.openapi.schemas import REF, Schema, without_null
 from rest_compat.openapi.security import security_of
 from rest_compat.routing.endpoint import EMPTY
@@ -89,7 +90,7 @@ def _success(route: OperationRoute, schema: Schema) -> dict[str, Any]:
     headers = _ENDING if route.operation.deprecation else {}
     headers = headers | (_ETAG if _has_tag(route) else {}) | (_REPLAYED if _takes_key(route) else {})
     headers = headers | (_LOCATION if status == 201 and route.served.place_of_new is not None else {})
-    return success(status, body) | ({"headers": headers} if headers else {})
+    return success(status, body) | {"headers": {**headers, **LIMITED}}
 
 
 def _repeated(route: OperationRoute, schema: Schema) -> dict[str, Any]:
@@ -126,11 +127,13 @@ def _parameters(
         if parameter.place == "filters":
             filters = schemas[schema["$ref"].removeprefix(REF)]
             for name, field in filters["properties"].items():
-                yield _parameter(name, field, "query", required=name in filters.get("required", ()))
+                is_needed = name in filters.get("required", ())
+                yield _parameter(name, field, "query", route, required=is_needed)
         elif parameter.place == "value" and parameter.name not in route.omits:
             is_in_path = parameter.name in in_path
             required = is_in_path or parameter.name in arguments.get("required", ())
-            yield _parameter(parameter.name, schema, "path" if is_in_path else "query", required=required)
+            place = "path" if is_in_path else "query"
+            yield _parameter(parameter.name, schema, place, route, required=required)
 
 
 def _expand(links: Sequence[str]) -> dict[str, Any]:
@@ -150,12 +153,24 @@ def _expand(links: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _parameter(name: str, schema: Schema, place: str, *, required: bool) -> dict[str, Any]:
+def _about(name: str, route: OperationRoute) -> str:
+    """What an id in a path is of: the collection before it."""
+    collection = route.path.partition(f"{{{name}")[0].strip("/").rpartition("/")[2]
+    noun = "customer" if name == "external_id" else collection.replace("-", " ")
+    noun = f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
+    return f"The id of the {noun}" + (" in the caller's system." if name == "external_id" else ".")
+
+
+def _parameter(
+    name: str, schema: Schema, place: str, route: OperationRoute, *, required: bool
+) -> dict[str, Any]:
     """A parameter can be left out, if at all, but it cannot be null."""
     if (name, place) == ("metadata", "query"):
         return METADATA
     schema = without_null(schema)
     about = {key: schema[key] for key in ("description", "deprecated", REASON) if key in schema}
+    if place == "path" and "description" not in about:
+        about["description"] = _about(name, route)
     example = {"example": PARAMETERS[name]} if required and name in PARAMETERS else {}
     rest = {key: value for key, value in schema.items() if key not in about}
     return {"name": name, "in": place, "required": required, "schema": rest} | about | example

@@ -57,7 +57,13 @@ _REGISTRATION = {
     "scope": "openid shares:read",
     "token_endpoint_auth_method": "none",
 }
-_CLIENT_ID = {"name": "client_id", "in": "path", "required": True, "schema": {"type": "string"}}
+_CLIENT_ID = {
+    "name": "client_id",
+    "in": "path",
+    "required": True,
+    "description": "The public name of the client, `dg_ci_...`.",
+    "schema": {"type": "string"},
+}
 
 
 def protocol_paths() -> dict[str, Any]:

@@ -19,7 +19,7 @@ _NULL = {"type": "null"}
 
 
 class PlainNames(GenerateJsonSchema):
-    """Names a page of shares `SharePage`, as GraphQL does."""
+    """Names a page of shares `SharePage`."""
 
     def normalize_name(self, name: str) -> str:
         return super().normalize_name(re.sub(r"Page\[(\w+)\]", r"\1Page", name))

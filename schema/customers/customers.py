@@ -42,6 +42,9 @@ TypeField = Annotated[
     CustomerType,
     Field(description="An individual can become a team, but a team cannot become an individual."),
 ]
+Anonymize = Annotated[
+    bool, Field(description="Whether personal data is overwritten too, which cannot be undone.")
+]
 
 
 class CustomerProfile(Resource):

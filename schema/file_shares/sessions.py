@@ -199,6 +199,7 @@ class FileShareSessionMetric(StrEnum):
     FILE_SHARE_ACTIVE_SESSIONS = "file_share_active_sessions"
     FILE_SHARE_COMPLETED_SESSIONS = "file_share_completed_sessions"
     FILE_SHARE_EXPIRED_SESSIONS = "file_share_expired_sessions"
+    FILE_SHARE_PAYMENT_CONVERSION = "file_share_payment_conversion"
 
 
 class CountedSessions(NamedTuple):
@@ -223,7 +224,8 @@ class FileShareSessionQuery(RangeQuery):
         FileShareSessionMetric | None,
         Field(
             description="Only the sessions that this metric counts in the range of dates: those completed or "
-            "expired then, or active at its end."
+            "expired then, or active at its end; of the conversion, those created then with a price that "
+            "have a payment."
         ),
     ] = None
     currency: Annotated[

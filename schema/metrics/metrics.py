@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 from schema.kit.base import Output, graphql_type
 from schema.kit.columns import ColumnList, KeptByColumn
 from schema.kit.fields import is_absent
+from schema.metrics.rows import MetricRows
 from schema.values.scalars import Int, Long, ZonedMoment, write_number
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS, Combination, Metric, MetricSlug, Unit
@@ -159,6 +160,14 @@ class MeasuredRange(Output):
         Field(description="The periods in order. Local dates that the time zone skipped have none."),
     ]
     totals: MetricTotals
+    rows: Annotated[
+        list[MetricRows],
+        Field(
+            description="The calls that list what `totals` count, by metric in the order asked: their rows, "
+            "taken as `part` and `value` say, make the total. A group has no call for rows that it cannot "
+            "have, like payments of an event's name; what is missing counts 0."
+        ),
+    ]
 
     _columns: MetricColumns = PrivateAttr()
 

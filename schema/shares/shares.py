@@ -186,8 +186,12 @@ class ShareQuery(ChangesQuery):
         str | None,
         Field(max_length=256, description="Only shares whose name contains this text, ignoring case."),
     ] = None
-    is_archived: bool | None = None
-    visibility: Annotated[list[Visibility] | None, Field(max_length=3)] = None
+    is_archived: Annotated[
+        bool | None, Field(description="Only archived shares, or only those that are not.")
+    ] = None
+    visibility: Annotated[
+        list[Visibility] | None, Field(max_length=3, description="Only shares with this visibility.")
+    ] = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
         list[ShareSorting] | None,

@@ -22,6 +22,9 @@ Role = Annotated[
         "and OAuth clients. A workspace always has an owner."
     ),
 ]
+RevokeCreated = Annotated[
+    bool, Field(description="Whether everything ends that the member created here, tokens included.")
+]
 InvitedBy = Annotated[Person | None, Field(description="The user who sent the invitation; null if unknown.")]
 _EXPIRES = "The time of the invitation's expiry, 7 days after it was last sent"
 

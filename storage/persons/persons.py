@@ -9,7 +9,7 @@ Locks are taken in one order, customers by id and then external ids, so that tra
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import and_, delete, insert, or_, select, update
@@ -19,6 +19,7 @@ from storage.dialects.upsert import upsert
 from storage.engine.before_commit import note_deltas
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.persons.claims import claim_rows
 from storage.persons.numbers import new_persons
 from storage.rows.rows import every_of, table_of
 from storage.tables.customers.customers import CustomerRow
@@ -27,6 +28,13 @@ from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 
 _customers, _merges = table_of(CustomerRow), table_of(PersonMergeRow)
 _externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDeltaRow)
+
+
+class _Holder(NamedTuple):
+    """The person of an external id, and the customer who has it."""
+
+    person: int
+    customer_id: UUID | None
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ async def persons_of(
 
 
 async def claim_external_id(connection: Connection, database: Database, customer: CustomerRow) -> None:
-    """Make a customer and its new external id one person.
+    """Make a customer and its new external id one person, and what was reported under the id the customer's.
 
     `customer` is the locked row, in which the id is already written. A customer without a number adopts that
     of the id; otherwise the id's person, if there is one, is merged into the customer's.
@@ -106,7 +114,10 @@ async def claim_external_id(connection: Connection, database: Database, customer
     offered = own
     if offered is None:
         (offered,) = await new_persons(connection, database, workspace_id, 1)
-    held = (await _assign(connection, workspace_id, {external_id: offered}))[external_id]
+    assigned = await _assign(connection, workspace_id, {external_id: offered}, customer.id)
+    held = assigned[external_id].person
+    if held != offered:
+        await claim_rows(connection, customer)
     if own is None:
         same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == customer.id)
         await connection.execute(update(_customers).where(same).values(person=held))
@@ -158,12 +169,13 @@ def _resolve(
 
 
 def _with_number(
-    person: ResolvedPerson, of_customers: Mapping[UUID, int], of_external_ids: Mapping[str, int]
+    person: ResolvedPerson, of_customers: Mapping[UUID, int], of_external_ids: Mapping[str, _Holder]
 ) -> ResolvedPerson:
     if person.customer_id is not None:
         return replace(person, person=of_customers[person.customer_id])
     if person.external_customer_id is not None:
-        return replace(person, person=of_external_ids[person.external_customer_id])
+        holder = of_external_ids[person.external_customer_id]
+        return replace(person, person=holder.person, customer_id=holder.customer_id)
     return person
 
 
@@ -194,38 +206,53 @@ async def _number_customers(
 
 async def _external_persons(
     connection: Connection, database: Database, workspace_id: UUID, external_ids: Iterable[str]
-) -> dict[str, int]:
-    """The numbers of external ids that belong to no customer."""
+) -> dict[str, _Holder]:
+    """The persons of external ids that belonged to no customer when customers were read.
+
+    No customer can take one of them until the transaction ends; one that has taken it meanwhile is found.
+    """
     ordered = sorted(external_ids)
     if not ordered:
         return {}
-    statement = select(_externals.c.external_id, _externals.c.person).where(
-        _externals.c.workspace_id == workspace_id, _externals.c.external_id.in_(ordered)
+    statement = (
+        select(_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
+        .where(_externals.c.workspace_id == workspace_id, _externals.c.external_id.in_(ordered))
+        .order_by(_externals.c.external_id)
+        .with_for_update(read=True)
     )
-    persons: dict[str, int] = {row.external_id: row.person for row in await connection.execute(statement)}
-    without = [external_id for external_id in ordered if external_id not in persons]
+    holders = {id: _Holder(*holder) for id, *holder in await connection.execute(statement)}
+    without = [external_id for external_id in ordered if external_id not in holders]
     if not without:
-        return persons
+        return holders
     numbers = await new_persons(connection, database, workspace_id, len(without))
-    return persons | await _assign(connection, workspace_id, dict(zip(without, numbers, strict=True)))
+    return holders | await _assign(connection, workspace_id, dict(zip(without, numbers, strict=True)))
 
 
-async def _assign(connection: Connection, workspace_id: UUID, offered: Mapping[str, int]) -> dict[str, int]:
+async def _assign(
+    connection: Connection, workspace_id: UUID, offered: Mapping[str, int], customer_id: UUID | None = None
+) -> dict[str, _Holder]:
     """Assign the offered numbers to external ids, except where another transaction has assigned one.
 
-    Returns the numbers that the ids have. Their rows are locked in the order of `offered`.
+    Returns what the ids have; all of them have the customer, if there is one. Their rows are locked in the
+    order of `offered`.
     """
     statement = upsert(connection.dialect.name, _externals)
-    # The update changes nothing, but waits for other writers of the row and returns its value.
+    # Without a customer the update changes nothing, but waits for other writers of the row and returns it.
+    kept = {"person": _externals.c.person}
     settled = statement.on_conflict_do_update(
         index_elements=[_externals.c.workspace_id, _externals.c.external_id],
-        set_={"person": _externals.c.person},
-    ).returning(_externals.c.external_id, _externals.c.person)
+        set_=kept if customer_id is None else kept | {"customer_id": customer_id},
+    ).returning(_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
     rows = [
-        {"workspace_id": workspace_id, "external_id": external_id, "person": person}
+        {
+            "workspace_id": workspace_id,
+            "external_id": external_id,
+            "person": person,
+            "customer_id": customer_id,
+        }
         for external_id, person in offered.items()
     ]
-    return {row.external_id: row.person for row in await connection.execute(settled, rows)}
+    return {id: _Holder(*holder) for id, *holder in await connection.execute(settled, rows)}
 
 
 async def _merge(connection: Connection, customer: CustomerRow, *, absorbed: int, into: int) -> None:

@@ -49,6 +49,15 @@ def count(connection: Connection, model: type[SQLModel], rows: Sequence[Values],
             record(connection, EVENTS, events_of(present, by))
 
 
+def count_moved(
+    connection: Connection, model: type[SQLModel], rows: Sequence[Values], changes: Values
+) -> None:
+    """Count rows, by column, in other totals: those for the values that they get in `changes`."""
+    dialect = connection.dialect.name
+    record(connection, LISTS, _changes(dialect, model, rows, -1))
+    record(connection, LISTS, _changes(dialect, model, [row | changes for row in rows], 1))
+
+
 def measure(connection: Connection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
     """Add the bytes of these rows, by column, to those of their table; with `by` -1, subtract them.
 

@@ -67,6 +67,7 @@ def test_rest_writes_periods_as_if_each_were_an_object(columns):
         MetricColumns(
             written.pop("timestamp"), written.pop("is_complete"), written, dict.fromkeys(written, 1.5)
         ),
+        rows=[],
         metrics=[MetricInfo.of(metric, Currency.USD) for metric in METRICS],
         currency=Currency.USD,
         other_currencies=[],

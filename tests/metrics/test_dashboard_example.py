@@ -1,4 +1,4 @@
-"""The dashboard of docs/examples, on another origin in a real browser, and its twin in Python."""
+"""The dashboard of docs/examples, on another origin in a real browser, and its twin in plain Python."""
 
 import asyncio
 import os
@@ -100,6 +100,24 @@ async def test_the_page_draws_and_lists_what_was_sold(
         assert requests.count(f"POST {address}/graphql") == 1
 
 
+async def test_each_number_of_the_page_opens_its_rows(
+    chromium: Browser, sales: tuple[str, str], tmp_path: Path
+) -> None:
+    async with opened(chromium, tmp_path, *sales) as (page, dashboard):
+        await page.goto(dashboard)
+        shown = page.locator("pre")
+        revenue, sessions, *_ = await page.get_by_role("row", name="Tides").get_by_role("button").all()
+        await revenue.click()
+        await expect(shown).to_contain_text('"amount": 1500')
+        await sessions.click()
+        await expect(shown).to_contain_text('"external_id": "sale-2"')
+        await expect(shown).to_contain_text('"external_id": "sale-3"')
+        await expect(shown).not_to_contain_text("sale-4")
+        before, *_ = await page.get_by_role("row", name="The 30 days before").get_by_role("button").all()
+        await before.click()
+        await expect(shown).to_contain_text('"amount": 900')
+
+
 async def test_a_refused_page_says_why(chromium: Browser, sales: tuple[str, str], tmp_path: Path) -> None:
     async with opened(chromium, tmp_path, sales[0], "duo_wrong") as (page, dashboard):
         await page.goto(dashboard)
@@ -108,7 +126,7 @@ async def test_a_refused_page_says_why(chromium: Browser, sales: tuple[str, str]
 
 async def test_the_twin_prints_the_same(sales: tuple[str, str]) -> None:
     address, token = sales
-    command = [sys.executable, str(EXAMPLES / "dashboard.py")]
+    command = [sys.executable, "-I", "-S", str(EXAMPLES / "dashboard.py")]
     environment = os.environ | {"DUOGRAPH": address, "TOKEN": token, "TZ": "UTC"}
     ended = await asyncio.to_thread(
         subprocess.run, command, env=environment, capture_output=True, text=True, check=False

@@ -237,6 +237,18 @@ async def test_the_top_groups_are_as_many_as_there_are(surface, fallen, top):
     assert groups[-1]["is_rest"] is (top < 4)
 
 
+async def test_a_loss_ranks_by_the_nothing_of_the_other_range(surface):
+    share = await surface.create_share(data={"name": "Lossy", "prices": [{"amount_type": "free"}]})
+    costs = [{"share_id": share["id"], "cost": {"amount": 5, "currency": "usd"}}]
+    costs.append({"cost": {"amount": 1, "currency": "usd"}})
+    events = [{"name": "seen", "timestamp": MORNING.isoformat(), **cost} for cost in costs]
+    await surface.ingest_events(data={"events": events})
+    # Both were 0 before; of two equals, what has no share comes last.
+    asked = {**JANUARY, "metrics": ["cashflow"], "group_by": "share", "compare": "previous", "top": 1}
+    answer = await surface.get_metrics(**asked, currency="usd")
+    assert amounts(answer, "cashflow") == [("Lossy", -5.0, False), ("Other", -1.0, True)]
+
+
 async def test_a_currency_of_one_range_is_a_group_of_both(gateway, surface, fallen):
     async with gateway.database.write() as connection:
         euros = {"currency": "eur", "amount": 70}

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 from random import Random
 
 import pytest
@@ -154,6 +155,8 @@ async def test_every_group_is_what_a_plain_count_says(gateway, home, kind, asked
         found = [answer["groups"]]
         if answer["comparison"] is not None:
             found.append(answer["comparison"]["groups"])
+        for group in chain(*found):
+            del group["rows"]  # `tests/file_shares/test_group_lineage.py` follows them.
         assert json.dumps(found, sort_keys=True) == json.dumps(wanted, sort_keys=True), surface.name
 
 

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+from gateway.cli.generated.docs import changelog_page
+
 ROOT = Path(__file__).parents[2]
 HEADING = "## Unreleased\n"
 # Where the version stands; the gateway itself reads the one of its installation.
@@ -137,6 +139,9 @@ def _close_changelog(tree: Path, version: str, day: date) -> None:
     file = tree / "CHANGELOG.md"
     heading = f"{HEADING}\n## {version} · {day.isoformat()}\n"
     file.write_text(file.read_text().replace(HEADING, heading, 1))
+    page = tree / "docs" / "changelog.md"
+    if page.exists():
+        page.write_text(changelog_page(file.read_text()))
 
 
 def _write_image_context(tree: Path, file: Path, moment: int) -> None:

@@ -199,7 +199,7 @@ def test_below_the_roots_only_named_objects_and_lists_can_be_null():
         and not {OPERATION, SCOPE} & field.extensions["strawberry-definition"].metadata.keys()
     }
     # A list that is read on by a cursor is not counted.
-    pages = {name for name in nullable if name.endswith("Page.pagination")}
+    pages = {name for name in nullable if name.endswith("Connection.pagination")}
     assert nullable - pages == NULLABLE
 
 

@@ -14,6 +14,7 @@ from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.reports import REPORTS_TAG
 from schema.kit.base import Count
 from schema.values.dates import ZONE_PATTERN
+from storage.changes.kinds import ChangeKind
 from storage.metrics.zones import zone_names
 
 DOCUMENT = openapi_document()
@@ -97,7 +98,8 @@ def test_schemas_have_plain_names_and_each_is_used() -> None:
     assert "SharePage" in SCHEMAS
     used = {node["$ref"].rpartition("/")[2] for node in below(DOCUMENT) if isinstance(node.get("$ref"), str)}
     assert set(SCHEMAS) <= used
-    assert used <= set(SCHEMAS) | set(DOCUMENT["components"]["responses"])
+    named = {name for kind in ("responses", "headers") for name in DOCUMENT["components"][kind]}
+    assert used <= set(SCHEMAS) | named
 
 
 @pytest.mark.parametrize("place", ["path", "query", "header"])
@@ -192,3 +194,29 @@ def test_summaries_and_success_descriptions_are_words() -> None:
             [],
             [True],
         )
+
+
+def test_the_document_says_whose_it_is_and_describes_every_parameter() -> None:
+    assert DOCUMENT["info"]["license"]["identifier"] == "Apache-2.0"
+    everywhere = [each for place in ("path", "query", "header") for each in parameters(place)]
+    assert not [name for name, parameter in everywhere if not parameter.get("description")]
+
+
+def test_every_answer_of_an_operation_has_the_headers_of_limits() -> None:
+    responses = DOCUMENT["components"]["responses"]
+    limited = {name for name, response in responses.items() if "RateLimit" in response.get("headers", {})}
+    assert limited == set(responses) - {"HeadersTooLarge"}
+    for path, method, entry in entries():
+        for status, response in entry["responses"].items():
+            if status in ("200", "201", "202", "204"):
+                assert "RateLimit" in response.get("headers", {}), (method, path, status)
+
+
+def test_every_kind_of_change_is_a_webhook() -> None:
+    assert set(DOCUMENT["webhooks"]) == {kind.value for kind in ChangeKind}
+    for kind, item in DOCUMENT["webhooks"].items():
+        body = item["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+        assert body["type"]["const"] == kind
+        named = [branch["$ref"] for branch in body["data"].get("anyOf", []) if "$ref" in branch]
+        assert all(name.rpartition("/")[2] in SCHEMAS for name in named)
+        assert bool(named) is not ("count" in body["data"].get("properties", {}))

@@ -141,3 +141,65 @@ async def test_the_migration_gives_grants_their_end(empty):
         found = (await connection.execute(select(_grants.c.id, _grants.c.ends_at))).all()
     ends = {row.id.hex: row.ends_at.month for row in found}
     assert ends == {ids["revoked"]: 1, ids["used"]: 3, ids["unused"]: 1}
+
+
+async def test_customers_take_over_what_was_reported_under_their_external_ids(empty):
+    await run.upgrade(empty, "0043")
+    workspace, customer, session, of_freed, of_nobody = (uuid4().hex for _ in range(5))
+    own = {"workspace_id": workspace, "created_at": AT}
+    moments = {**own, "changed_at": AT}
+    numbers = {"file_size_bytes": 1, "download_count": 0, "is_converted": False, "status": "created"}
+
+    def new_session(id, person, external_id):
+        values = {**moments, **numbers, "id": id, "person": person, "external_customer_id": external_id}
+        return insert("file_share_sessions", **values)
+
+    def new_report(table, session, **values):
+        about = {"file_share_session_id": session, "person": 7, "at": AT}
+        return insert(table, **{**own, "id": uuid4().hex, **about, **values})
+
+    person = {"person": 5, "external_id": "late", "email": "a@example.com", "email_folded": "a@example.com"}
+    rows = [
+        insert(
+            "customers",
+            **moments,
+            **person,
+            id=customer,
+            email_verified=False,
+            billing_address="{}",
+            metadata="{}",
+        ),
+        insert("external_persons", workspace_id=workspace, external_id="late", person=5),
+        # The customer had facts of its own, so the person of the id was merged into it.
+        insert("person_merges", workspace_id=workspace, absorbed=7, **{'"into"': 5}),
+        new_session(session, 7, "late"),
+        # Of a person who had the id before, and who was deleted with it.
+        new_session(of_freed, 3, "late"),
+        new_session(of_nobody, 9, "never"),
+        new_report("file_share_downloads", session),
+        new_report(
+            "file_share_payments",
+            session,
+            amount=1,
+            currency="usd",
+            changed_at=AT,
+            platform_fee=0,
+            refunded_amount=0,
+            refunded_fee=0,
+        ),
+        new_event(workspace, AT, person=7, external_customer_id="late"),
+        new_event(workspace, AT, person=9, external_customer_id="never"),
+    ]
+    await upgrade_with(empty, [new_workspace(workspace, AT), *rows])
+    async with empty.read() as connection:
+        for table in (
+            "external_persons",
+            "file_share_sessions",
+            "file_share_downloads",
+            "file_share_payments",
+            "events",
+        ):
+            found = (await connection.exec_driver_sql(f"SELECT customer_id FROM {table}")).scalars().all()
+            assert [UUID(str(id)) for id in found if id is not None] == [UUID(customer)], table
+        statement = f"SELECT customer_id FROM file_share_sessions WHERE id = '{session}'"
+        assert (await connection.exec_driver_sql(statement)).scalar_one() is not None

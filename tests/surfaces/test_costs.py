@@ -60,7 +60,7 @@ def cost_of(text: str, **variables: Any) -> int:
         # A list that is in the answer once more costs once more: an alias alone does not.
         ("{ shares(limit: 100) { a: data { id } } }", 1),
         ("{ shares(limit: 100) { a: data { id } data { name } } }", 2),
-        ("{ shares { data { id } ...P } } fragment P on SharePage { data { name } b: data { id } }", 2),
+        ("{ shares { data { id } ...P } } fragment P on ShareConnection { data { name } b: data { id } }", 2),
         ("{ customers(limit: 100) { data { a: members { id } b: members { id } c: members { id } } } }", 3),
         (f"{{ metrics({DATES}, endDate: \"2025-03-25\") {{ a: timestamps b: timestamps }} }}", 2),
         (f"{{ metrics({DATES}, endDate: \"2025-03-25\") {{ {PERIODS} }} }}", 4),
@@ -82,12 +82,12 @@ def cost_of(text: str, **variables: Any) -> int:
         # Fragments cost where they are spread.
         (
             "{ a: customers(limit: 10) { ...Page } b: customers(limit: 100) { ...Page } } "
-            "fragment Page on CustomerPage { data { events { data { id } } } }",
+            "fragment Page on CustomerConnection { data { events { data { id } } } }",
             1 + 1 + 1 + 10,
         ),
         (
             "{ a: shares(limit: 3) { ...L } b: shares(limit: 4) { ...L } }"
-            " fragment L on SharePage { data { workspace { name } } }",
+            " fragment L on ShareConnection { data { workspace { name } } }",
             4,
         ),
         ("{ customers(limit: 30) { ... { data { ... on Customer { events { data { id } } } } } } }", 1 + 3),

@@ -134,7 +134,7 @@ async def test_a_variable_that_fits_can_be_in_several_places(ask, counting):
     tenant = await make_tenant(counting)
     document = (
         "query ($n: Int, $ids: [ID!]) { a: shares(limit: $n) { ...T }"
-        " b: shares(limit: $n, workspaceId: $ids) { ...T } } fragment T on SharePage { meta { total } }"
+        " b: shares(limit: $n, workspaceId: $ids) { ...T } } fragment T on ShareConnection { meta { total } }"
     )
     answer = await ask(document, {"n": 3, "ids": [tenant.id]}, tenant.token)
     assert answer.json()["data"] == {"a": {"meta": {"total": 0}}, "b": {"meta": {"total": 0}}}

@@ -38,7 +38,7 @@ async def test_a_document_counts_its_root_fields_fields_and_arguments_once(reade
         "Query.shares": 3,
         "Query.shares(limit:)": 3,
         "Query.shares(sorting:)": 3,
-        "SharePage.data": 3,
+        "ShareConnection.data": 3,
         "Share.name": 3,
         "Share.id": 3,
     }
@@ -122,7 +122,7 @@ async def test_documents_too_long_to_keep_count_too(reader):
     document = "{ shares { data { name } } } " + "#" * LONGEST_CACHED
     for _ in range(2):
         assert "errors" not in await reader.send(document)
-    assert await reader.used() == {"Query.shares": 2, "SharePage.data": 2, "Share.name": 2}
+    assert await reader.used() == {"Query.shares": 2, "ShareConnection.data": 2, "Share.name": 2}
 
 
 async def test_what_cannot_be_counted_does_not_fail_a_request(reader, monkeypatch):

@@ -35,10 +35,11 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of docs/ at `file`, with a line about it."""
+    """A page of docs/ at `file`, with a line about it. Some are not searched, so that guides are found."""
 
     file: str
     summary: str
+    is_searched: bool = True
 
     @property
     def name(self) -> str:
@@ -103,6 +104,7 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
         Page("guide/limits-and-cost.md", "How many calls a minute, and what a request costs."),
         Page("errors.md", "What errors look like, every code, and what to do."),
         Page("versions.md", "What can change, and how the end of something is announced."),
+        Page("changelog.md", "What users notice of each version, also as a feed.", is_searched=False),
     ),
     "Reference": (
         Page("metrics.md", "Every metric, worked examples, groups and comparisons."),

@@ -23,6 +23,8 @@ from gateway.web.guide.contents import (
     llms_text,
     neighbours,
 )
+from gateway.web.guide.feed import ATOM, feed
+from gateway.web.guide.feed import NAME as FEED_NAME
 from gateway.web.guide.search import LONGEST_QUESTION, search, sections
 from gateway.web.kit.html import html_page
 from resolvers.operations.answers import JSON
@@ -87,6 +89,8 @@ class Guide:
             return lambda: Response(
                 orjson.dumps([asdict(section) for section in sections()]), media_type=JSON
             )
+        if name == FEED_NAME:
+            return lambda: Response(feed(self._addresses), headers={"Content-Type": ATOM})
         file = next((file for file in FILES if file.rpartition("/")[2] == name), None)
         return None if file is None else lambda: self._file(file)
 
@@ -95,7 +99,8 @@ class Guide:
 
         before, after = neighbours(page)
         text = render(page, self._addresses.written_into)
-        return self._html("guide_page.html", page=page, text=text, before=before, after=after)
+        feed_path = f"{GUIDE_PATH}/{FEED_NAME}" if page.name == "changelog" else None
+        return self._html("guide_page.html", page=page, text=text, before=before, after=after, feed=feed_path)
 
     def _file(self, file: str) -> Response:
         content = self._addresses.written_into((FOLDER / file).read_text("utf-8"))

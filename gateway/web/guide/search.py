@@ -42,7 +42,7 @@ class Result:
 @cache
 def sections() -> tuple[Section, ...]:
     """The sections of all pages in their order."""
-    return tuple(section for page in PAGES.values() for section in _sections_of(page))
+    return tuple(section for page in PAGES.values() if page.is_searched for section in _sections_of(page))
 
 
 def _sections_of(page: Page) -> Iterator[Section]:

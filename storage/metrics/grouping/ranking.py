@@ -87,7 +87,8 @@ def _has_value(metric: Metric, reading: Reading) -> bool:
 
 
 def _largest(metric: Metric, key: Key | None, readings: Iterable[Readings]) -> Number:
-    return max((total_of(metric, each[key]) for each in readings if key in each), default=0)
+    # A group without facts in a range has a total of 0 there, which is larger than a loss in the other.
+    return max((total_of(metric, each[key]) if key in each else 0 for each in readings), default=0)
 
 
 def _keys(readings: Iterable[Readings]) -> Collection[Key | None]:

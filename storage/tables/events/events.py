@@ -1,4 +1,4 @@
-"""The `events` table: what happened. Rows never change, except when they are anonymized."""
+"""The `events` table: what happened. Rows change only when a customer takes them over, or is anonymized."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ _BY_SHARE = ("workspace_id", "share_id", "timestamp", "id")
 
 
 class EventRow(TenantRow, table=True):
-    """An event. `timestamp` is when it happened, `created_at` when it was stored or anonymized.
+    """An event. `timestamp` is when it happened, `created_at` when it was stored or last changed.
 
     Its cost is `cost_amount` whole minor units plus `cost_parts` times 10^-12 of a minor unit.
     """

@@ -53,13 +53,17 @@ class PersonCounterRow(SQLModel, table=True):
 
 
 class ExternalPersonRow(SQLModel, table=True):
-    """The person of an external id; the row is deleted with the customer who has the id."""
+    """The person of an external id; the row is deleted with the customer who has the id.
+
+    `customer_id` is that customer: whoever waited for it to take the id learns here who the person is.
+    """
 
     __tablename__ = "external_persons"
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     external_id: str = Field(primary_key=True, sa_type=CodePointText)
     person: int
+    customer_id: UUID | None = None
 
 
 class PersonMergeRow(SQLModel, table=True):

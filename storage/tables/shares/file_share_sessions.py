@@ -8,19 +8,22 @@ from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field
 
 from storage.enums import FileShareSessionStatus
 from storage.tables.base import ChangedRow, Counted, TenantRow, references
 from storage.types import CodePointText, MomentColumn
 
+_UNCLAIMED = text("customer_id IS NULL AND external_customer_id IS NOT NULL")
+
 
 class FileShareSessionRow(ChangedRow, TenantRow, table=True):
     """A session of `person`; `is_converted` is true once a payment for it was recorded.
 
-    Amounts are minor units. The session cannot end before `last_download_at`. `due_amount` is what has to be
-    paid; null in sessions from before it was kept, which any payment opens.
+    Sessions of an external id get the customer who takes it. Amounts are minor units. The session cannot end
+    before `last_download_at`. `due_amount` is what has to be paid; null in sessions from before it was kept,
+    which any payment opens.
     """
 
     __tablename__ = "file_share_sessions"
@@ -31,6 +34,14 @@ class FileShareSessionRow(ChangedRow, TenantRow, table=True):
         Index("ix_file_share_sessions_created_at", "workspace_id", "created_at", "id"),
         Index("ix_file_share_sessions_share", "workspace_id", "share_id", "created_at", "id"),
         Index("ix_file_share_sessions_customer", "workspace_id", "customer_id", "created_at", "id"),
+        # Finds what a customer takes over with an external id.
+        Index(
+            "ix_file_share_sessions_unclaimed",
+            "workspace_id",
+            "external_customer_id",
+            sqlite_where=_UNCLAIMED,
+            postgresql_where=_UNCLAIMED,
+        ),
         Index("ix_file_share_sessions_ended_at", "workspace_id", "ended_at", "id"),
         Index("ix_file_share_sessions_changed_at", "workspace_id", "changed_at", "id"),
     )
@@ -57,7 +68,8 @@ class FileShareSessionRow(ChangedRow, TenantRow, table=True):
 class FileShareReportRow(TenantRow):
     """What happened in a session at a moment, with the share, customer and person of the session.
 
-    They are copied because lists are filtered by them and ordered by `at`. A session never changes them.
+    They are copied because lists are filtered by them and ordered by `at`. Only a customer who takes the
+    external id of a session changes them.
     """
 
     file_share_session_id: UUID
