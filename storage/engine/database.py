@@ -28,9 +28,12 @@ from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
 from storage.engine.kept_statements import Kept
+from storage.engine.node_connections import use_nodes
+from storage.engine.nodes import Nodes
 from storage.engine.payers import Payer, paying
-from storage.engine.pool import Connections, SqliteConnections
+from storage.engine.pool import Connections
 from storage.engine.replica import Replica, ReplicaFailed
+from storage.engine.sqlite_connections import SqliteConnections
 from storage.engine.watched_statements import Listener, StatementWatch
 from storage.enums import ActorKind
 
@@ -87,6 +90,7 @@ class Database:
         self.works_for = ActorKind.SYSTEM
         # Whether it is spread over several nodes; None before anything had to know.
         self.is_cluster: bool | None = False if self.is_sqlite else None
+        self.nodes: Nodes | None = None
 
     @property
     def is_sqlite(self) -> bool:
@@ -102,6 +106,15 @@ class Database:
         """The pools by the names `primary` and, if there is one, `replica`."""
         own = {"primary": self._primary}
         return own if self.replica is None else own | {"replica": self.replica.pool}
+
+    def watch_nodes(self, nodes: Nodes) -> None:
+        """Let no statement wait for a node that does not answer, and each node have a part of the pool."""
+        self.nodes = nodes
+        use_nodes(self._primary, self.engine, nodes)
+
+    def open(self) -> Coroutine[Any, Any, Connection]:
+        """A connection to the primary outside the pool, which the caller closes."""
+        return self._primary.open()
 
     def note_unfolded(self, workspace_ids: Iterable[UUID]) -> None:
         """Note workspaces that the fold should come to; what is too much is left to its sweeps."""
@@ -204,7 +217,7 @@ class Database:
 
         Its connection is outside the pool: units that each wait for a second connection would exhaust it.
         """
-        connection = await self._primary.open()
+        connection = await self.open()
         try:
             async with _transaction(connection, writes=True, repeatable=False):
                 yield connection
@@ -215,6 +228,8 @@ class Database:
         await connection.close()
 
     async def close(self) -> None:
+        if self.nodes is not None:
+            await self.nodes.end()
         await self._primary.close()
         if self.replica is not None:
             await self.replica.close()

@@ -34,9 +34,13 @@ class DatabaseUnreachable(OSError):
     """The connection to the database was lost or could not be opened."""
 
 
+class NodeUnreachable(Exception):
+    """The node of a cluster that a statement needs does not answer; its text is for callers."""
+
+
 def is_outage(error: BaseException) -> bool:
     """Whether the database was unreachable, overloaded or out of space, or no connection got free."""
-    if isinstance(error, PoolTimeout) or is_lost(error):
+    if isinstance(error, PoolTimeout | NodeUnreachable) or is_lost(error):
         return True
     driver = _of_driver(error)
     if isinstance(driver, sqlite3.Error):
