@@ -16,7 +16,7 @@ from uuid import UUID
 import structlog
 
 from storage.caches import Cache
-from storage.engine.outages import NodeUnreachable, is_lost, is_outage
+from storage.engine.outages import NodeUnreachable, is_lost, is_of_node, is_outage
 from storage.engine.payers import Held
 
 log = structlog.get_logger()
@@ -96,7 +96,7 @@ class Nodes:
         # Rows of a reference table are changed and locked on every node.
         self._changing = re.compile(
             rf"^\s*(?:INSERT INTO|UPDATE|DELETE FROM) {reference}\b"
-            rf"|FROM {reference}\b.* FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b",
+            rf"|^\s*SELECT [^(]*\bFROM {reference}\b.* FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b",
             re.IGNORECASE | re.DOTALL,
         )
 
@@ -121,11 +121,14 @@ class Nodes:
         except Exception as error:
             if connection.cut is not None:
                 raise NodeUnreachable(connection.cut) from error
-            if is_lost(error):
+            ended = is_of_node(error)
+            if ended or is_lost(error):
                 self.suspect()
                 # This one is not: it was the coordinator's to a node.
                 if not connection.is_closed() and self._reach_of(text)[1]:
                     raise NodeUnreachable(UNCHANGEABLE) from error
+            if ended:
+                raise NodeUnreachable(GONE) from error
             raise
         finally:
             self.running.discard(connection)

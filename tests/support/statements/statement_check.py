@@ -28,6 +28,8 @@ _PLUMBING = frozenset(
         "storage/engine/before_commit.py",
         "storage/engine/connections.py",
         "storage/engine/database.py",
+        "storage/engine/node_connections.py",
+        "storage/engine/nodes.py",
         "storage/engine/pool.py",
         "storage/engine/replica.py",
         "storage/rows/rows.py",
