@@ -23,9 +23,9 @@ from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant,
 
 # The node that is lost, and one that is not, by the numbers of their groups.
 LOST, HEALTHY = 1, 2
-COPIED_EVERYWHERE = {"create_workspace", "update_workspace", "delete_workspace"}
+COPIED_EVERYWHERE = {"create_workspace", "update_workspace"}
 # They lock the workspace's row, of which each node has a copy.
-LOCKING = {"invite_workspace_member", "accept_invitation", "create_webhook_endpoint"}
+LOCKING = {"create_webhook_endpoint"}
 WAITING = "SELECT count(*) FROM metric_deltas WHERE workspace_id = $1"
 
 
@@ -113,7 +113,7 @@ async def test_a_lost_node_concerns_its_workspaces_only(
             if refused is not None and refused.status == 503:
                 unavailable.add(name)
                 assert UNCHANGEABLE in str(refused)
-        assert unavailable <= COPIED_EVERYWHERE | LOCKING
+        assert unavailable == COPIED_EVERYWHERE | LOCKING
         await folded(spread, surface)
     assert await until(lambda: is_served(spread, surface))
     assert spread.nodes().lost == frozenset()
