@@ -53,8 +53,9 @@ from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
 from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
+from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
+from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
-from storage.engine.nodes import SECONDS_BETWEEN_LOOKS
 from storage.engine.replica import SECONDS_BETWEEN_QUESTIONS
 from storage.engine.watched_statements import StatementWatch
 from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
@@ -63,7 +64,6 @@ from storage.objects.interface import ObjectStore
 from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
 from storage.upkeep.recounting import SECONDS_BETWEEN_LOOKS as RECOUNT_SECONDS
 from storage.upkeep.recounting import Recounting, name_of
-from storage.workspaces.nodes import NodeWatch
 
 
 def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
@@ -91,21 +91,17 @@ class Gateway(Starlette):
         await self.front(scope, receive, send)
 
 
-def _node_watch(settings: Settings, database: Database) -> NodeWatch | None:
-    """What watches the nodes of a cluster; a pooler in between would mix up who waits for which."""
-    return None if database.is_sqlite or settings.database_terms.pooled else NodeWatch(database)
-
-
 def _database_tasks(
-    settings: Settings, database: Database, fold: Fold, nodes: NodeWatch | None
+    settings: Settings, database: Database, fold: Fold, nodes: NodeWatch
 ) -> list[BackgroundTask]:
     recounting = Recounting(database, sees_processes=not settings.database_terms.pooled)
     tasks = [
         BackgroundTask("fold", fold.run, every=0.5),
         BackgroundTask("pack", Packing(database).run, every=SECONDS_BETWEEN_ROUNDS),
         BackgroundTask("recount", recounting.run, every=RECOUNT_SECONDS),
+        *expiry_tasks(database, settings.changes_days),
     ]
-    if nodes is not None:
+    if nodes.can_be_many:
         tasks.append(BackgroundTask("nodes", nodes.run, every=SECONDS_BETWEEN_LOOKS))
     if database.replica is not None:
         tasks.append(BackgroundTask("replica", database.replica.follow, every=SECONDS_BETWEEN_QUESTIONS))
@@ -131,9 +127,8 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
     days = RateLimiter(settings.redis_url, DAY_SECONDS)
     mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
-    nodes = _node_watch(settings, database)
+    nodes = NodeWatch(database, pooled=settings.database_terms.pooled)
     tasks = [mail, *_database_tasks(settings, database, fold, nodes)]
-    tasks += expiry_tasks(database, settings.changes_days)
     objects = make_object_store(settings, settings.secret())
 
     def make_context(request: Request) -> Context:
@@ -141,18 +136,14 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        if nodes is not None:
-            await nodes.begin_early()
+        await nodes.begin_early()
         async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
             yield
         await webhooks.close()
         request_lines.flush()
         await write_counts(app.state.services)
-        await objects.close()
-        await database.close()
-        await limiter.close()
-        await mail_limiter.close()
-        await days.close()
+        for opened in (objects, nodes, database, limiter, mail_limiter, days):
+            await opened.close()
 
     # Starlette's type says that every handler takes any exception.
     handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}

@@ -11,8 +11,8 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from storage.engine.nodes import GONE, UNCHANGEABLE, Nodes
-from storage.workspaces.nodes import CitusQuestions
+from storage.cluster.nodes import GONE, UNCHANGEABLE
+from storage.cluster.watching import CitusQuestions
 from tests.cluster.same_answers import LAST, order
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
@@ -40,10 +40,6 @@ class Spread:
 
     def surface(self, kind: type[Surface], node: int) -> Surface:
         return kind(self.gateway.client, self.gateway.app, self.tenants[node, kind.name].token)
-
-    def nodes(self) -> Nodes:
-        assert self.gateway.database.nodes is not None
-        return self.gateway.database.nodes
 
     @contextmanager
     def lost(self, how: str) -> Iterator[None]:
@@ -116,7 +112,6 @@ async def test_a_lost_node_concerns_its_workspaces_only(
         assert unavailable == COPIED_EVERYWHERE | LOCKING
         await folded(spread, surface)
     assert await until(lambda: is_served(spread, surface))
-    assert spread.nodes().lost == frozenset()
 
 
 async def folded(spread: Spread, surface: type[Surface]) -> None:

@@ -4,8 +4,8 @@ import asyncio
 import signal
 from uuid import UUID, uuid4
 
+from storage.cluster.watching import CitusQuestions
 from storage.engine.database import Database
-from storage.workspaces.nodes import CitusQuestions
 from tests.faults.beside import Beside, told
 from tests.faults.site import until
 from tests.faults.stage import CITUS, Fault, Stage

@@ -13,10 +13,11 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
-from storage.engine import nodes as engine_nodes
+from storage.cluster import nodes as engine_nodes
+from storage.cluster.connections import watch_nodes
+from storage.cluster.nodes import GONE, UNCHANGEABLE, Nodes
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
-from storage.engine.nodes import GONE, UNCHANGEABLE, Nodes
 from storage.engine.outages import NodeUnreachable, is_outage
 from storage.engine.payers import Payer
 from tests.support.databases.own_databases import named
@@ -55,7 +56,7 @@ class Spread(Database):
         super().__init__(url, pool_size=SIZE, most_of_one=SIZE)
         self.told = Told()
         self.watched = Nodes(self.told, ["notes"], "workspaces")
-        self.watch_nodes(self.watched)
+        watch_nodes(self, self.watched)
 
     async def lose(self, *hung: int) -> None:
         """Let these nodes, and no others, not answer, and notice it."""
@@ -81,6 +82,10 @@ async def spread(server_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         for name in ("notes", "workspaces"):
             await connection.exec_driver_sql(f"CREATE TABLE {name} (workspace_id uuid, words text)")
         await connection.exec_driver_sql("CREATE TABLE numbers (value int)")
+        await connection.exec_driver_sql(
+            "CREATE FUNCTION refuse() RETURNS text LANGUAGE plpgsql "
+            "AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '08006'; END $$"
+        )
         for workspace_id in (HERE, THERE):
             await connection.exec_driver_sql(f"INSERT INTO notes VALUES ('{workspace_id}', 'hello')")
     await database.watched.follow()
@@ -219,9 +224,7 @@ async def test_nodes_are_asked_only_for_a_reason(spread: Spread, monkeypatch: py
     with pytest.raises(NodeUnreachable):
         async with spread.read() as connection:
             # What Citus says of a node that refuses connections.
-            await connection.exec_driver_sql(
-                "DO $$ BEGIN RAISE EXCEPTION 'FROM workspaces FOR UPDATE' USING ERRCODE = '08006'; END $$"
-            )
+            await connection.exec_driver_sql("INSERT INTO workspaces (words) VALUES (refuse())")
     await spread.watched.follow()
     assert spread.told.asked == asked + 1
 
@@ -230,5 +233,4 @@ async def test_a_database_without_nodes_is_asked_by_plain_connections(server_url
     database = Database(server_url)
     async with database.read() as connection:
         assert type(connection).__name__ == "PostgresqlConnection"
-    assert database.nodes is None
     await database.close()

@@ -6,15 +6,15 @@ from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.cluster.nodes import PART_OF_NODE, HeldOnNodes, Nodes
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import PostgresqlConnection, Values
+from storage.engine.database import Database
 from storage.engine.kept_statements import KeptText
-from storage.engine.nodes import PART_OF_NODE, HeldOnNodes, Nodes
 from storage.engine.outages import NodeUnreachable
 from storage.engine.payers import key_of
-from storage.engine.pool import Connections
 from storage.engine.watched_statements import Watching
 
 # The coordinator's process ends soon after its client, and waits for a new connection to a node for a moment.
@@ -57,10 +57,10 @@ class NodeConnection(PostgresqlConnection):
             return await super()._run(text)
 
 
-def use_nodes(pool: Connections, engine: AsyncEngine, nodes: Nodes) -> None:
-    """Let the pool have connections of this kind, and the workspaces of one node hold a part of them."""
-    _tell_statements(engine.sync_engine)
-    pool.replace_all(
+def watch_nodes(database: Database, nodes: Nodes) -> None:
+    """Let no statement wait for a node that does not answer, and each node have a part of the pool."""
+    _tell_statements(database.engine.sync_engine)
+    database.pools["primary"].replace_all(
         partial(NodeConnection, nodes=nodes),
         lambda held, size: HeldOnNodes(held, nodes, max(1, size // PART_OF_NODE)),
     )

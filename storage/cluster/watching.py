@@ -10,10 +10,11 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from storage.cluster.connections import watch_nodes
+from storage.cluster.nodes import Nodes
 from storage.engine.connections import DRIVER_ERRORS, Connection
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
-from storage.engine.nodes import Nodes
 from storage.engine.outages import DatabaseUnreachable
 from storage.workspaces.distribution import HAS_CITUS, REFERENCE, TENANT_TABLES
 
@@ -49,20 +50,30 @@ _PLACES = f"""
 class NodeWatch:
     """Watches the nodes of the database, if it is a cluster, as a background task."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, pooled: bool) -> None:
         self._database = database
+        self._nodes: Nodes | None = None
+        # Behind a pooler in transaction mode a session cannot have its own settings.
+        self.can_be_many = not (database.is_sqlite or pooled)
 
     async def run(self) -> bool:
         """Look once. A database that is no cluster may be one in a minute."""
-        if self._database.nodes is None:
+        if self._nodes is None:
             await self.begin()
-        if self._database.nodes is None:
+        if self._nodes is None:
             await asyncio.sleep(SECONDS_BETWEEN_DATABASES)
             return False
-        return await self._database.nodes.follow()
+        return await self._nodes.follow()
+
+    async def close(self) -> None:
+        """Close what is open for asking."""
+        if self._nodes is not None:
+            await self._nodes.end()
 
     async def begin_early(self) -> None:
         """Begin before anything else asks the database, unless this does not answer."""
+        if not self.can_be_many:
+            return
         with suppress(TimeoutError, SQLAlchemyError, *DRIVER_ERRORS):
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self.begin()
@@ -72,7 +83,8 @@ class NodeWatch:
         if not await self._has(HAS_CITUS) or not await self._has(_IS_DISTRIBUTED):
             return
         names = [table.name for table in TENANT_TABLES]
-        self._database.watch_nodes(Nodes(CitusQuestions(self._database), names, REFERENCE))
+        self._nodes = Nodes(CitusQuestions(self._database), names, REFERENCE)
+        watch_nodes(self._database, self._nodes)
 
     async def _has(self, question: str) -> bool:
         ((answer,),) = await self._database.fetch(Kept(text(question)), {})
