@@ -133,19 +133,20 @@ pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in tra
 
 cluster: setup  ## Build a cluster of Citus, and run tests of PostgreSQL on it (CITUS_SOURCE=folder, TESTS=tests/shares)
 	@$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"
-	@DUOGRAPH_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) $(ORDER) --timeout=600 -k "postgresql or distributing" $(NOT_ON_A_CLUSTER) $(or $(TESTS),$(ON_A_CLUSTER))
+	@DUOGRAPH_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) $(ORDER) --timeout=600 -k "$(NAMES_ON_A_CLUSTER)" $(NOT_ON_A_CLUSTER) $(or $(TESTS),$(ON_A_CLUSTER))
 
-# Each file stays on one worker, which has one cluster.
+# One process, which has one cluster: each worker would start its own.
 cluster-share: setup  ## A part of `make cluster` that SEED draws, where the source of Citus is (CITUS_SOURCE=folder)
 	@if ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1; then \
 	$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)" && \
-	DUOGRAPH_TEST_CLUSTER=1 CLUSTER_SHARE=0.25 $(BIN)/python -m pytest -n 2 --dist loadfile $(ORDER) --timeout=600 -k "postgresql or distributing" $(SHARE_ON_A_CLUSTER); \
+	DUOGRAPH_TEST_CLUSTER=1 CLUSTER_SHARE=0.3 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=600 --durations=5 -k "$(NAMES_ON_A_CLUSTER)" $(SHARE_ON_A_CLUSTER); \
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
-SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/cluster/distributing.py tests/metrics/test_packs.py
+NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes
+SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/cluster/lost_nodes.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
 # They read PostgreSQL's plans, and a coordinator shows its own.
 NOT_ON_A_CLUSTER = --deselect tests/file_shares/test_range_plans.py
-ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces)
+ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=7200 -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics

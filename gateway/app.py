@@ -53,6 +53,8 @@ from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
 from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
+from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
+from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
 from storage.engine.replica import SECONDS_BETWEEN_QUESTIONS
 from storage.engine.watched_statements import StatementWatch
@@ -60,7 +62,8 @@ from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
 from storage.migrations.revisions import newest_revision
 from storage.objects.interface import ObjectStore
 from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
-from storage.upkeep.recounting import SECONDS_BETWEEN_LOOKS, Recounting, name_of
+from storage.upkeep.recounting import SECONDS_BETWEEN_LOOKS as RECOUNT_SECONDS
+from storage.upkeep.recounting import Recounting, name_of
 
 
 def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
@@ -88,13 +91,18 @@ class Gateway(Starlette):
         await self.front(scope, receive, send)
 
 
-def _database_tasks(settings: Settings, database: Database, fold: Fold) -> list[BackgroundTask]:
+def _database_tasks(
+    settings: Settings, database: Database, fold: Fold, nodes: NodeWatch
+) -> list[BackgroundTask]:
     recounting = Recounting(database, sees_processes=not settings.database_terms.pooled)
     tasks = [
         BackgroundTask("fold", fold.run, every=0.5),
         BackgroundTask("pack", Packing(database).run, every=SECONDS_BETWEEN_ROUNDS),
-        BackgroundTask("recount", recounting.run, every=SECONDS_BETWEEN_LOOKS),
+        BackgroundTask("recount", recounting.run, every=RECOUNT_SECONDS),
+        *expiry_tasks(database, settings.changes_days),
     ]
+    if nodes.can_be_many:
+        tasks.append(BackgroundTask("nodes", nodes.run, every=SECONDS_BETWEEN_LOOKS))
     if database.replica is not None:
         tasks.append(BackgroundTask("replica", database.replica.follow, every=SECONDS_BETWEEN_QUESTIONS))
     return tasks
@@ -119,7 +127,8 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
     days = RateLimiter(settings.redis_url, DAY_SECONDS)
     mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
-    tasks = [mail, *_database_tasks(settings, database, fold), *expiry_tasks(database, settings.changes_days)]
+    nodes = NodeWatch(database, pooled=settings.database_terms.pooled)
+    tasks = [mail, *_database_tasks(settings, database, fold, nodes)]
     objects = make_object_store(settings, settings.secret())
 
     def make_context(request: Request) -> Context:
@@ -127,16 +136,14 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await nodes.begin_early()
         async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
             yield
         await webhooks.close()
         request_lines.flush()
         await write_counts(app.state.services)
-        await objects.close()
-        await database.close()
-        await limiter.close()
-        await mail_limiter.close()
-        await days.close()
+        for opened in (objects, nodes, database, limiter, mail_limiter, days):
+            await opened.close()
 
     # Starlette's type says that every handler takes any exception.
     handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}

@@ -5,7 +5,7 @@ import structlog
 from schema.errors import AnswerTooLarge, Failure, Internal, TooComplex, Unavailable
 from storage.dialects.json_rows import LONGEST_INSIDE, InsideTooLong, LinesTooLong, NestedTooDeep
 from storage.dialects.sqlite.refusals import ChangesRefused
-from storage.engine.outages import is_outage
+from storage.engine.outages import NodeUnreachable, is_outage
 
 log = structlog.get_logger()
 
@@ -37,7 +37,8 @@ def unforeseen(error: BaseException, request_id: str) -> Failure:
         state=getattr(driver, "sqlstate", None) or getattr(driver, "sqlite_errorname", None),
     )
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-    return Unavailable("The database is not available now. Send the request again in a moment.", headers)
+    message = "The database is not available now. Send the request again in a moment."
+    return Unavailable(str(error) if isinstance(error, NodeUnreachable) else message, headers)
 
 
 def refused_change(refused: ChangesRefused) -> Unavailable:

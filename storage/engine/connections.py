@@ -19,7 +19,7 @@ from storage.caches import Cache
 from storage.dialects.sqlite.driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
 from storage.engine.kept_statements import Kept, KeptText
-from storage.engine.outages import DatabaseUnreachable
+from storage.engine.outages import DatabaseUnreachable, NodeUnreachable
 from storage.engine.payers import Payer
 from storage.engine.watched_statements import Watching
 
@@ -103,7 +103,7 @@ class Connection(ABC):
         """End a transaction that failed, if it has not ended. Never raises."""
         try:
             await self._rollback()
-        except (DBAPIError, OSError, sqlite3.Error):
+        except (DBAPIError, OSError, NodeUnreachable, sqlite3.Error):
             self._is_broken = True
 
     @abstractmethod
@@ -217,6 +217,10 @@ class PostgresqlConnection(Connection):
         # One that is too old is no longer fresh, and `is_usable` finds out why.
         self.last_use = now if now < self._end_of_life else -inf
 
+    def end_life(self) -> None:
+        """Let another connection take its place once it is given back."""
+        self._end_of_life = self.last_use = -inf
+
     def is_closed(self) -> bool:
         return bool(self.driver.is_closed())
 
@@ -227,7 +231,7 @@ class PostgresqlConnection(Connection):
         if self._is_pooled or not self.is_fresh():
             try:
                 await self._run("SELECT 1")
-            except (DBAPIError, OSError):
+            except (DBAPIError, OSError, NodeUnreachable):
                 return False
         return True
 

@@ -16,6 +16,13 @@ _OUTAGES = (*_LOST, "53", "57", "58")
 _STATES = frozenset({"40001", "40P01", "55P03", "25006"})
 # A statement that was cancelled: it reached its limit, or an operator ended it.
 _CANCELLED = "57014"
+# What Citus says, as an internal error, of connections to nodes that end in the middle of something.
+_INTERNAL = "XX000"
+_OF_NODES = (
+    "server closed the connection unexpectedly",
+    "failure on connection marked as essential",
+    "on at least one active node",
+)
 _SQLITE_CODES = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -34,9 +41,13 @@ class DatabaseUnreachable(OSError):
     """The connection to the database was lost or could not be opened."""
 
 
+class NodeUnreachable(Exception):
+    """The node of a cluster that a statement needs does not answer; its text is for callers."""
+
+
 def is_outage(error: BaseException) -> bool:
     """Whether the database was unreachable, overloaded or out of space, or no connection got free."""
-    if isinstance(error, PoolTimeout) or is_lost(error):
+    if isinstance(error, PoolTimeout | NodeUnreachable) or is_lost(error):
         return True
     driver = _of_driver(error)
     if isinstance(driver, sqlite3.Error):
@@ -61,6 +72,12 @@ def is_lost(error: BaseException) -> bool:
     if any(isinstance(cause, InternalClientError) for cause in causes):
         return True
     return isinstance(error, DBAPIError) and "connection is closed" in str(driver)
+
+
+def is_of_node(error: BaseException) -> bool:
+    """Whether a connection of Citus to a node ended, which it does not say by a state of its own."""
+    driver = _of_driver(error)
+    return _state(driver) == _INTERNAL and any(words in str(driver) for words in _OF_NODES)
 
 
 def _of_driver(error: BaseException) -> BaseException:

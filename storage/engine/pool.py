@@ -2,15 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeAlias
+from weakref import WeakSet
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from storage.dialects.sqlite.reader import SqliteReader
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import (
     Connection,
@@ -27,6 +27,7 @@ from storage.engine.watched_statements import StatementWatch, Watching, watch_en
 # How long a unit of work waits for a connection.
 PATIENCE_SECONDS = 30
 
+PostgresqlKind: TypeAlias = Callable[[AsyncConnection, Any, Watching, Terms], PostgresqlConnection]
 _Queue: TypeAlias = "deque[asyncio.Future[Connection | None]]"
 
 
@@ -56,6 +57,8 @@ class Connections:
         # How many more connections may be opened.
         self._left = size
         self._held = Held(most_of_one or max(1, size // PART))
+        self._kind: PostgresqlKind = PostgresqlConnection
+        self._opened: WeakSet[PostgresqlConnection] = WeakSet()
         # Units of work that wait, by key: each gets a connection, or None if it is to open one.
         self._waiting: dict[str | None, _Queue] = {}
 
@@ -133,6 +136,15 @@ class Connections:
         finally:
             self._end_turn(connection)
             self._take_back(None)
+
+    def replace_all(self, kind: PostgresqlKind, held: Callable[[Held, int], Held]) -> None:
+        """Open connections of another kind, and close those that are open once they are given back.
+
+        `held` makes what counts them of what did so before and of the pool's size.
+        """
+        self._kind, self._held = kind, held(self._held, self.size)
+        for connection in self._opened:
+            connection.end_life()
 
     def abort_free(self) -> None:
         """Cut the connections that are not in use; those that ask for one find them closed."""
@@ -246,39 +258,9 @@ class Connections:
             return SqliteThread(alchemy, adapted, self.watching)
         await alchemy.execution_options(isolation_level="AUTOCOMMIT")
         keep_alive(adapted.driver_connection)
-        return PostgresqlConnection(alchemy, adapted, self.watching, self._terms)
-
-
-class SqliteConnections(Connections):
-    """Runs short reads on the event loop, without a connection of the pool."""
-
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        size: int,
-        terms: Terms,
-        watch: StatementWatch | None = None,
-        most_of_one: int | None = None,
-    ) -> None:
-        super().__init__(engine, size, terms, watch, most_of_one)
-        self._reader = SqliteReader(engine.dialect, engine.url)
-
-    async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
-        written = kept.on(self._engine.dialect)
-        if written.depends_on_values:
-            # An index of trigrams looks for rows in one step of SQLite, which nothing can stop.
-            return await super().fetch(kept, values, payer)
-        with self.watching.watched(written.text):
-            rows = self._reader.fetch(written.text, written.arguments(values))
-        if rows is None:
-            # A watch sees the statement twice.
-            return await super().fetch(kept, values, payer)
-        self.watching.tell(written.text)
-        return rows
-
-    async def close(self) -> None:
-        self._reader.close()
-        await super().close()
+        connection = self._kind(alchemy, adapted, self.watching, self._terms)
+        self._opened.add(connection)
+        return connection
 
 
 def _lent(connection: Connection, payer: Payer | None) -> Connection:

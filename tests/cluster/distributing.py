@@ -22,8 +22,7 @@ from storage.migrations.tenant_tables import create_tenant_table
 from storage.tables.registry import METADATA
 from tests.support.commands.command import Command
 from tests.support.databases.own_databases import named
-from tests.support.databases.templates import MIGRATED
-from tests.support.servers.citus import Cluster, join
+from tests.support.servers.citus import Cluster, create_joined
 
 KEYS = """
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
@@ -52,10 +51,7 @@ class Grown:
 def joined_command(citus: Cluster, folder: Path) -> Command:
     """A command with a migrated database on a coordinator with two workers."""
     name = f"own_{uuid4().hex}"
-    for node in citus.nodes:
-        is_coordinator = node is citus.nodes[0]
-        node.psql(f"CREATE DATABASE {name} {f'TEMPLATE {MIGRATED}' if is_coordinator else ''}")
-    join(citus.nodes, name)
+    create_joined(citus.nodes, name)
     return Command(folder, {"DUOGRAPH_DATABASE_URL": named(citus.url, name)})
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.faults import network, processes, scarcity, services
+from tests.faults import network, nodes, processes, scarcity, services
 from tests.faults.stage import Fault
 
 FAULTS: tuple[type[Fault], ...] = (
@@ -27,6 +27,8 @@ FAULTS: tuple[type[Fault], ...] = (
     services.StoppedStore,
     services.SlowStore,
     services.JumpingClock,
+    nodes.HungNode,
+    nodes.KilledNode,
 )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from storage.engine.database import Database
 from storage.migrations.run import upgrade
 from tests.support.commands.command import Command, Process
+from tests.support.servers.citus import Cluster
 from tests.support.servers.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.servers.postgresql import PostgreSQL
 
@@ -43,7 +44,8 @@ async def until(condition: Callable[[], Any], what: str) -> float:
 class Site:
     """`database_url` is the database itself; the gateway may be given another way to it in `settings`.
 
-    `program` starts the command `duograph`, if it is not what a shell finds.
+    `cluster` is what the database is spread over, if it is. `program` starts the command `duograph`, if it is
+    not what a shell finds.
     """
 
     folder: Path
@@ -51,6 +53,7 @@ class Site:
     postgresql: PostgreSQL | None
     settings: dict[str, str] = field(default_factory=dict)
     program: tuple[str, ...] | None = None
+    cluster: Cluster | None = None
     port: int = field(default_factory=free_port)
     _process: Process | None = None
     _tenant: Tenant | None = None

@@ -14,9 +14,10 @@ from tests.faults.checking import compare, verify
 from tests.faults.outcome import Outcome
 from tests.faults.site import Site, free_port
 from tests.faults.writing import Record, Writing, writing
+from tests.support.servers.citus import cluster
 from tests.support.servers.postgresql import PostgreSQL
 
-SQLITE, POSTGRESQL = "SQLite", "PostgreSQL"
+SQLITE, POSTGRESQL, CITUS = "SQLite", "PostgreSQL", "Citus"
 BOTH = (SQLITE, POSTGRESQL)
 # Ids that are acknowledged before the fault, and again after it.
 WARM_UP = 40
@@ -107,6 +108,9 @@ async def run(fault: Fault, database: str, seed: int) -> Outcome:
 async def _site(folder: Path, database: str, stack: AsyncExitStack) -> Site:
     if database == SQLITE:
         return Site(folder, f"sqlite+aiosqlite:///{folder}/duograph.sqlite", None)
+    if database == CITUS:
+        spread = await asyncio.to_thread(stack.enter_context, cluster(folder))
+        return Site(folder, spread.url, spread.nodes[0], cluster=spread)
     server = PostgreSQL(folder, free_port())
     stack.callback(server.kill)
     await asyncio.to_thread(server.create)

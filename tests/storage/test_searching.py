@@ -108,7 +108,7 @@ def some_customer(random, workspace_id):
         "workspace_id": workspace_id,
         "email": f"{some_text(random, 6)}{uuid4().hex[:6]}@{some_text(random, 3)}.test",
         "name": random.choice([None, some_text(random, 8)]),
-        "external_id": random.choice([None, some_text(random, 3) + uuid4().hex[:4]]),
+        "external_id": random.choice([None, some_text(random, 3) + uuid4().hex[:12]]),
     }
 
 

@@ -28,6 +28,8 @@ _PLUMBING = frozenset(
         "storage/engine/before_commit.py",
         "storage/engine/connections.py",
         "storage/engine/database.py",
+        "storage/cluster/connections.py",
+        "storage/cluster/nodes.py",
         "storage/engine/pool.py",
         "storage/engine/replica.py",
         "storage/rows/rows.py",
