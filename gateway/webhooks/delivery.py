@@ -6,19 +6,16 @@ A worker for each endpoint sends a few deliveries at a time, so a receiver that 
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import cached_property
-
-import httpcore
 
 from gateway.background.tasks import TASK_NAME
 from gateway.webhooks.recording import record
-from gateway.webhooks.sending import Attempt, Message, send
 from oauth.scopes import Scope
 from resolvers.operations.context import Services
 from resolvers.webhooks.health import ENDED, disable, skip_pending
 from resolvers.webhooks.makers import present_scopes, told_kinds
 from resolvers.webhooks.payloads import read_payloads
 from resolvers.webhooks.secrets import open_secrets
+from schema.webhooks.services import Attempt, Message
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.rows.rows import first, table_of
@@ -40,7 +37,7 @@ _endpoints = table_of(WebhookEndpointRow)
 
 
 class Delivery:
-    """Delivers the webhooks of one database over connections of `make_pool`.
+    """Delivers the webhooks of one database.
 
     `clock` is the present moment, by which retries are planned.
     """
@@ -48,19 +45,12 @@ class Delivery:
     def __init__(
         self,
         services: Services,
-        make_pool: Callable[[], httpcore.AsyncConnectionPool],
         clock: Callable[[], datetime] = now,
     ) -> None:
         self._services = services
         self._database = services.database
-        self._make_pool = make_pool
         self._clock = clock
         self._workers: dict[EndpointKey, asyncio.Task[None]] = {}
-
-    @cached_property
-    def _pool(self) -> httpcore.AsyncConnectionPool:
-        # The authorities of TLS take time to read, and most processes of tests and commands send nothing.
-        return self._make_pool()
 
     async def run(self) -> bool:
         """Turn changes into deliveries, and start workers for endpoints with work that have none.
@@ -81,8 +71,6 @@ class Delivery:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        if "_pool" in self.__dict__:
-            await self._pool.aclose()
 
     async def _follow(self) -> bool:
         async with self._database.read() as connection:
@@ -152,12 +140,12 @@ class Delivery:
         secrets: Sequence[bytes],
         deliveries: Sequence[WebhookDeliveryRow],
     ) -> list[Attempt]:
-        bodies = await read_payloads(self._services, endpoint.workspace_id, scopes, deliveries)
+        payloads = await read_payloads(self._services, endpoint, scopes, deliveries)
         messages = [
-            Message(endpoint.url, str(each.change_id), body, secrets)
-            for each, body in zip(deliveries, bodies, strict=True)
+            Message(endpoint.url, str(each.change_id), payload.body, secrets, payload.scopes)
+            for each, payload in zip(deliveries, payloads, strict=True)
         ]
-        return await asyncio.gather(*(send(self._pool, message) for message in messages))
+        return await asyncio.gather(*(self._services.webhooks.send(message) for message in messages))
 
 
 async def _lock(connection: Connection, key: EndpointKey) -> WebhookEndpointRow | None:

@@ -6,8 +6,8 @@ from datetime import datetime
 from sqlalchemy import update
 
 from gateway.webhooks.retries import next_try
-from gateway.webhooks.sending import Attempt
 from resolvers.webhooks.health import note_failure, note_gone, note_success
+from schema.webhooks.services import Attempt
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
 from storage.rows.rows import insert_rows, table_of
@@ -45,7 +45,8 @@ def _state(delivery: WebhookDeliveryRow, attempt: Attempt, at: datetime) -> dict
     """The columns of the delivery that change."""
     if attempt.is_success:
         return {"status": DeliveryStatus.SUCCEEDED.value, "ended_at": at}
-    due_at = next_try(delivery.attempts, delivery.first_due_at, at, attempt.retry_after)
+    attempts = delivery.attempts - delivery.attempts_before
+    due_at = next_try(attempts, delivery.first_due_at, at, attempt.retry_after)
     if due_at is None:
         return {"status": DeliveryStatus.FAILED.value, "ended_at": at}
     return {"due_at": due_at}
@@ -76,4 +77,5 @@ def _row(delivery: WebhookDeliveryRow, attempt: Attempt) -> dict[str, object]:
         "request_body": attempt.request_body,
         "response_headers": attempt.response_headers,
         "response_body": attempt.response_body,
+        "scopes": list(attempt.scopes),
     }

@@ -70,13 +70,15 @@ async def create_webhook_endpoint(ctx: Context, data: WebhookEndpointCreate) -> 
     workspace_id = await workspace_for(ctx, data.workspace_id)
     _check_url(ctx, data.url)
     _check_kinds(ctx.principal, data.kinds)
+    scopes = sorted(scope for scope in SCOPES if covers(ctx.principal.scopes, scope))
+    _check_document(ctx, data.document, scopes)
     await _check_room(ctx, workspace_id)
     row = await insert_row(
         ctx.connection,
         WebhookEndpointRow,
         workspace_id=workspace_id,
         **data.model_dump(exclude={"workspace_id"}),
-        scopes=sorted(scope for scope in SCOPES if covers(ctx.principal.scopes, scope)),
+        scopes=scopes,
         **_maker(ctx.principal),
         position=await newest_position(ctx.connection, workspace_id),
     )
@@ -94,6 +96,7 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
         _check_url(ctx, changes["url"])
     if "kinds" in changes:
         _check_kinds(ctx.principal, changes["kinds"])
+    _check_document(ctx, changes.get("document"), row.scopes)
     if changes.get("is_enabled") and not row.is_enabled:
         changes["disabled_reason"] = None
         changes["position"] = await newest_position(ctx.connection, row.workspace_id)
@@ -161,6 +164,13 @@ def _check_kinds(principal: Principal, kinds: Sequence[str]) -> None:
     if lacking:
         message = f"Your own credential does not have {_names(lacking)}, which reads resources of these kinds"
         raise Invalid([problem(("data", "kinds"), message, "wider")])
+
+
+def _check_document(ctx: Context, document: str | None, scopes: Sequence[str]) -> None:
+    """Raises `Invalid` for a document that an endpoint with these scopes cannot run."""
+    documents = ctx.services.webhooks.documents
+    if document is not None and documents is not None:
+        documents.check(document, frozenset(map(Scope, scopes)))
 
 
 def _check_reach(principal: Principal, row: WebhookEndpointRow) -> None:
