@@ -4,8 +4,10 @@ A worker for each endpoint sends a few deliveries at a time, so a receiver that 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from time import monotonic
+from uuid import UUID
 
 from gateway.background.tasks import TASK_NAME
 from gateway.webhooks.recording import record
@@ -16,6 +18,7 @@ from resolvers.webhooks.makers import present_scopes, told_kinds
 from resolvers.webhooks.payloads import read_payloads
 from resolvers.webhooks.secrets import open_secrets
 from schema.webhooks.services import Attempt, Message
+from storage.changes.numbering import SECONDS_BETWEEN_TRIES, number_own
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.rows.rows import first, table_of
@@ -28,10 +31,13 @@ from storage.webhooks.queue import (
     endpoints_with_work,
     follow,
     has_work,
+    workspaces_told,
 )
 
 # Together they bound how many connections are open.
 AT_A_TIME, MOST_WORKERS = 10, 64
+# For so long, an endpoint that another process has made is found by the looks of each second only.
+SECONDS_NOTED = 5
 
 _endpoints = table_of(WebhookEndpointRow)
 
@@ -51,18 +57,31 @@ class Delivery:
         self._database = services.database
         self._clock = clock
         self._workers: dict[EndpointKey, asyncio.Task[None]] = {}
+        self._told: frozenset[UUID] = frozenset()
+        self._told_until = 0.0
+
+    def concerns(self, workspace_ids: Collection[UUID] | None) -> bool:
+        """Whether one of the workspaces has an endpoint that is told; None is for what may concern any."""
+        if workspace_ids is None:
+            self._told_until = 0.0
+            return True
+        return not self._told.isdisjoint(workspace_ids)
 
     async def run(self) -> bool:
         """Turn changes into deliveries, and start workers for endpoints with work that have none.
 
         Returns whether changes are left. Workers go on in the background.
         """
+        await self._note_told()
         more = await self._follow()
         self._end_workers()
         async with self._database.read() as connection:
             keys = await endpoints_with_work(connection, [key.id for key in self._workers])
         for key in keys[: MOST_WORKERS - len(self._workers)]:
-            self._workers[key] = asyncio.create_task(self._work(key), name=f"{TASK_NAME}webhooks {key.id}")
+            worker = asyncio.create_task(self._work(key), name=f"{TASK_NAME}webhooks {key.id}")
+            # What came for its endpoint while it ended is not left to the next look.
+            worker.add_done_callback(lambda _: self._services.webhooks.wake(None))
+            self._workers[key] = worker
         return more
 
     async def close(self) -> None:
@@ -71,6 +90,12 @@ class Delivery:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _note_told(self) -> None:
+        if monotonic() >= self._told_until:
+            async with self._database.read() as connection:
+                self._told = await workspaces_told(connection)
+            self._told_until = monotonic() + SECONDS_NOTED
 
     async def _follow(self) -> bool:
         async with self._database.read() as connection:
@@ -85,7 +110,12 @@ class Delivery:
                 if scopes is None:
                     await disable(connection, endpoint, ENDED)
                     continue
+                is_numbered = await number_own(connection, key.workspace_id)
                 more |= await follow(connection, endpoint, told_kinds(endpoint, scopes))
+            if not is_numbered:
+                # Another transaction, usually the fold for some milliseconds, gives positions.
+                await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+                more = True
         return more
 
     def _end_workers(self) -> None:

@@ -1,5 +1,6 @@
 """What attempts leave: their rows, the state of their deliveries, and the health of the endpoint."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -14,6 +15,10 @@ from storage.rows.rows import insert_rows, table_of
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.upkeep.claims import as_claimed
+
+# What becomes of attempts, counted for monitoring in this process.
+OUTCOMES = SUCCEEDED, POSTPONED, GIVEN_UP = "succeeded", "postponed", "given_up"
+outcomes: Counter[str] = Counter()
 
 _deliveries = table_of(WebhookDeliveryRow)
 
@@ -30,6 +35,7 @@ async def record(
     for delivery, attempt in made:
         values = _state(delivery, attempt, at)
         await connection.execute(update(_deliveries).where(as_claimed(delivery)).values(values))
+        outcomes[SUCCEEDED if attempt.is_success else GIVEN_UP if "status" in values else POSTPONED] += 1
         if "status" not in values:
             await _hold_back(connection, delivery, values["due_at"])
     if endpoint is not None and endpoint.is_enabled:

@@ -1,6 +1,8 @@
 """The webhooks of one gateway: its connections, its worker, and the background task that runs it."""
 
+from collections.abc import Collection
 from functools import partial
+from uuid import UUID
 
 from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
@@ -24,7 +26,7 @@ class Webhooks:
         self._delivery: Delivery | None = None
         self._task = BackgroundTask("webhooks", self._run, LOOKS_EVERY_SECONDS)
         documents = StoredDocuments(schema, graphql)
-        self.services = WebhookServices(self._sender.send, documents, self._task.wake)
+        self.services = WebhookServices(self._sender.send, documents, self._wake)
 
     def task_for(self, services: Services) -> BackgroundTask:
         """The task that delivers the webhooks of the database of these services."""
@@ -36,6 +38,11 @@ class Webhooks:
         if self._delivery is not None:
             await self._delivery.close()
         await self._sender.close()
+
+    def _wake(self, workspace_ids: Collection[UUID] | None) -> None:
+        """Look now, unless only workspaces changed that have no endpoint, as most have."""
+        if self._delivery is not None and self._delivery.concerns(workspace_ids):
+            self._task.wake()
 
     async def _run(self) -> bool:
         return self._delivery is not None and await self._delivery.run()

@@ -274,7 +274,8 @@ class Context:
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
-                log_of(connection).declare(actor_of(self.caller), self.causes)
+                log = log_of(connection)
+                log.declare(actor_of(self.caller), self.causes)
                 yield replace(self, transaction=connection, afterwards=afterwards)
                 await self.services.row_quotas.check(connection)
         except ChangesRefused as refused:
@@ -283,7 +284,8 @@ class Context:
             # Whatever became of it: the answer to a commit may be lost.
             if self.services.database.replica is not None and self.caller.principal is not None:
                 self.services.database.note_writes(self.caller.principal.all_workspace_ids)
-        self.services.webhooks.wake()
+        if log.workspace_ids:
+            self.services.webhooks.wake(log.workspace_ids)
         for action in afterwards:
             await action()
 

@@ -17,6 +17,7 @@ from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.shapes.shaped import as_model, shaped
 from resolvers.webhooks.health import skip_pending
 from resolvers.webhooks.makers import ALL, told_kinds
+from resolvers.webhooks.redelivery import wake_after
 from resolvers.webhooks.secrets import add_secret, delete_secrets
 from resolvers.webhooks.shapes import WEBHOOK_ENDPOINT
 from schema.errors import Invalid, NotPermitted, problem
@@ -83,6 +84,7 @@ async def create_webhook_endpoint(ctx: Context, data: WebhookEndpointCreate) -> 
         position=await newest_position(ctx.connection, workspace_id),
     )
     secret = await add_secret(ctx.connection, ctx.services.secret_key, row)
+    wake_after(ctx)
     return WebhookEndpointCreated(secret=secret, webhook_endpoint=_as_endpoint(ctx, row))
 
 
@@ -104,6 +106,7 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
         # What failed before says nothing of what is tried now.
         changes |= {"failing_since": None, "warned_at": None}
     changed = await update_row(ctx.connection, WebhookEndpointRow, row, **changes)
+    wake_after(ctx)
     if changed.kinds != row.kinds or not changed.is_enabled:
         kinds = told_kinds(changed, frozenset(map(Scope, changed.scopes)))
         await skip_pending(ctx.connection, changed, but=kinds if changed.is_enabled else None)

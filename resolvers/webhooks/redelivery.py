@@ -26,6 +26,15 @@ def check_enabled(endpoint: WebhookEndpointRow) -> None:
         raise Invalid([problem(("id",), message, "endpoint_disabled")])
 
 
+def wake_after(ctx: Context) -> None:
+    """Have the worker look once the change is committed."""
+
+    async def wake() -> None:
+        ctx.services.webhooks.wake(None)
+
+    ctx.afterwards.append(wake)
+
+
 async def redeliver(ctx: Context, endpoint: WebhookEndpointRow, id: UUID) -> None:
     """Make a delivery of the endpoint, which is locked, due. Raises `Invalid` after too many attempts."""
     own = (_table.c.workspace_id == endpoint.workspace_id) & (_table.c.id == id)
@@ -33,6 +42,7 @@ async def redeliver(ctx: Context, endpoint: WebhookEndpointRow, id: UUID) -> Non
     if (await ctx.connection.execute(again)).rowcount == 0:
         message = f"It was attempted {MOST_ATTEMPTS} times, which is the most"
         raise Invalid([problem(("id",), message, "too_many_attempts")])
+    wake_after(ctx)
 
 
 async def redeliver_some(
@@ -55,6 +65,7 @@ async def redeliver_some(
     some = _table.c.id.in_(ids[:MOST_REDELIVERED])
     own = _table.c.workspace_id == endpoint.workspace_id
     await ctx.connection.execute(update(_table).where(own, some).values(_again()))
+    wake_after(ctx)
     return WebhookRedelivered.made(
         redelivered=min(len(ids), MOST_REDELIVERED), has_more=len(ids) > MOST_REDELIVERED
     )

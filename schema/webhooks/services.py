@@ -1,6 +1,6 @@
 """What resolvers use of a gateway that sends webhooks: its connections, its worker, and its GraphQL."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -72,11 +72,14 @@ class PayloadDocuments(Protocol):
 
 @dataclass(frozen=True)
 class WebhookServices:
-    """`wake` has the worker look for what was committed; without a running gateway it does nothing."""
+    """`wake` has the worker look for what was committed in these workspaces, or for what may concern any.
+
+    Without a running gateway it does nothing.
+    """
 
     send: Send = only_gateways_send
     documents: PayloadDocuments | None = None
-    wake: Callable[[], None] = lambda: None
+    wake: Callable[[Collection[UUID] | None], None] = lambda workspace_ids: None
 
 
 NO_WEBHOOKS = WebhookServices()

@@ -37,14 +37,20 @@ class EndpointKey(NamedTuple):
     id: UUID
 
 
+async def workspaces_told(connection: Connection) -> frozenset[UUID]:
+    """The workspaces with an endpoint that is told of changes."""
+    told = select(_endpoints.c.workspace_id).where(_endpoints.c.is_enabled.is_(True)).distinct()
+    return frozenset((await connection.execute(told)).scalars())
+
+
 async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
-    """Endpoints whose workspace's log has changes that were not looked at for them."""
-    newer = exists().where(
-        _changes.c.workspace_id == _endpoints.c.workspace_id, _changes.c.position > _endpoints.c.position
-    )
+    """Endpoints whose workspace's log has changes that were not looked at for them, or have no position."""
+    own = _changes.c.workspace_id == _endpoints.c.workspace_id
+    newer = exists().where(own, _changes.c.position > _endpoints.c.position)
+    waiting = exists().where(own, _changes.c.position.is_(None))
     behind = (
         select(_endpoints.c.workspace_id, _endpoints.c.id)
-        .where(_endpoints.c.is_enabled.is_(True), newer)
+        .where(_endpoints.c.is_enabled.is_(True), newer | waiting)
         .limit(ENDPOINTS_AT_A_TIME)
     )
     return [EndpointKey(*row) for row in await connection.execute(behind)]

@@ -200,7 +200,7 @@ def retention_page() -> str:
     lines += [
         "\nOf these rows each workspace keeps only the newest, which a gateway sees to every hour:\n",
         *_row("rows", "table", "at most", "why"),
-        "|---|---|--:|---|",
+        "|---|---|---|---|",
     ]
     for bound in BOUNDS:
         lines += _row(bound.rows, f"`{bound.table.name}`", f"{bound.most:,}", bound.why)
