@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from time import monotonic
+from typing import NamedTuple
 from uuid import UUID
 
 from gateway.background.tasks import TASK_NAME
@@ -40,6 +41,15 @@ AT_A_TIME, MOST_WORKERS = 10, 64
 SECONDS_NOTED = 5
 
 _endpoints = table_of(WebhookEndpointRow)
+
+
+class Work(NamedTuple):
+    """Claimed deliveries to an endpoint, with what it may be told and the secrets that sign."""
+
+    endpoint: WebhookEndpointRow
+    scopes: frozenset[Scope]
+    secrets: Sequence[bytes]
+    deliveries: Sequence[WebhookDeliveryRow]
 
 
 class Delivery:
@@ -131,49 +141,39 @@ class Delivery:
                 if not await has_work(connection, key):
                     return
             async with self._database.write() as connection:
-                deliveries = await claim_deliveries(connection, key, AT_A_TIME)
-            if not deliveries or not await self._deliver(key, deliveries):
+                work = await self._claim(connection, key)
+            if work is None:
                 return
+            attempts = await self._send(work)
+            async with self._database.write() as connection:
+                current = await _lock(connection, key)
+                made = list(zip(work.deliveries, attempts, strict=True))
+                await record(connection, current, made, self._clock(), self._services.auth_url)
 
-    async def _deliver(self, key: EndpointKey, deliveries: Sequence[WebhookDeliveryRow]) -> bool:
-        """Send what was claimed. Returns whether the endpoint is still told."""
-        async with self._database.write() as connection:
-            endpoint = await _lock(connection, key)
-            if endpoint is None or not endpoint.is_enabled:
-                await skip_pending(connection, key)
-                return False
-            scopes = await present_scopes(connection, endpoint)
-            if scopes is None:
-                await disable(connection, endpoint, ENDED)
-                return False
-            kinds = told_kinds(endpoint, scopes)
-            if any(each.kind not in kinds for each in deliveries):
-                await skip_pending(connection, endpoint, but=kinds)
-            secrets = await open_secrets(connection, self._services.secret_key, endpoint)
-        told = [each for each in deliveries if each.kind in kinds]
-        attempts = await self._send(endpoint, scopes, secrets, told)
-        async with self._database.write() as connection:
-            current = await _lock(connection, key)
-            await record(
-                connection,
-                current,
-                list(zip(told, attempts, strict=True)),
-                self._clock(),
-                self._services.auth_url,
-            )
-        return True
+    async def _claim(self, connection: Connection, key: EndpointKey) -> Work | None:
+        """What to send to the endpoint now; None if there is nothing, or the endpoint is told no more."""
+        endpoint = await _lock(connection, key)
+        if endpoint is None or not endpoint.is_enabled:
+            await skip_pending(connection, key)
+            return None
+        scopes = await present_scopes(connection, endpoint)
+        if scopes is None:
+            await disable(connection, endpoint, ENDED)
+            return None
+        deliveries = await claim_deliveries(connection, key, AT_A_TIME)
+        if not deliveries:
+            return None
+        kinds = told_kinds(endpoint, scopes)
+        if any(each.kind not in kinds for each in deliveries):
+            await skip_pending(connection, endpoint, but=kinds)
+        secrets = await open_secrets(connection, self._services.secret_key, endpoint)
+        return Work(endpoint, scopes, secrets, [each for each in deliveries if each.kind in kinds])
 
-    async def _send(
-        self,
-        endpoint: WebhookEndpointRow,
-        scopes: frozenset[Scope],
-        secrets: Sequence[bytes],
-        deliveries: Sequence[WebhookDeliveryRow],
-    ) -> list[Attempt]:
-        payloads = await read_payloads(self._services, endpoint, scopes, deliveries)
+    async def _send(self, work: Work) -> list[Attempt]:
+        payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
         messages = [
-            Message(endpoint.url, str(each.change_id), payload.body, secrets, payload.scopes)
-            for each, payload in zip(deliveries, payloads, strict=True)
+            Message(work.endpoint.url, str(each.change_id), payload.body, work.secrets, payload.scopes)
+            for each, payload in zip(work.deliveries, payloads, strict=True)
         ]
         return await asyncio.gather(*(self._services.webhooks.send(message) for message in messages))
 
