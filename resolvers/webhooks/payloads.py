@@ -62,7 +62,7 @@ async def read_payloads(
     for each in deliveries:
         if each.resource_id is not None:
             ids[ChangeKind(each.kind).resource].add(each.resource_id)
-    ctx = _context(services, endpoint.workspace_id, scopes)
+    ctx = _context(services, endpoint, scopes)
     documents = services.webhooks.documents
     if endpoint.document is not None and documents is not None:
         return [await _chosen(ctx, documents, endpoint.document, each) for each in deliveries]
@@ -93,7 +93,18 @@ async def _chosen(
     return Payload(body, sorted(scope.value for scope in ctx.principal.scopes))
 
 
-def _context(services: Services, workspace_id: UUID, scopes: frozenset[Scope]) -> Context:
-    """The context of reads by an endpoint: its scopes in its one workspace."""
-    principal = Principal(PrincipalKind.WORKSPACE_TOKEN, uuid4(), scopes, workspace_id)
+def _context(services: Services, endpoint: WebhookEndpointRow, scopes: frozenset[Scope]) -> Context:
+    """The context of reads by an endpoint: its scopes in its one workspace.
+
+    What its document uses counts for the token or application that made it, if one did.
+    """
+    is_token = endpoint.maker_kind == PrincipalKind.WORKSPACE_TOKEN
+    is_client = endpoint.maker_kind == PrincipalKind.OAUTH_TOKEN
+    principal = Principal(
+        PrincipalKind.WORKSPACE_TOKEN if is_token else PrincipalKind.OAUTH_TOKEN,
+        (endpoint.maker_id if is_token else None) or uuid4(),
+        scopes,
+        endpoint.workspace_id,
+        oauth_client_id=endpoint.maker_id if is_client else None,
+    )
     return Context(services, Caller(principal, NoBudget(), "webhooks", uuid4().hex))

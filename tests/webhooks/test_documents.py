@@ -139,3 +139,16 @@ async def test_an_answer_beyond_the_limit_is_an_error(sender, workspace, receive
     content = receiver.received[0].content
     assert content["data"] is None
     assert content["errors"][0]["extensions"] == {"code": "too_large"}
+
+
+async def test_what_a_document_uses_counts_for_the_token_that_made_it(
+    sender, sending_tenant, workspace, receiver
+):
+    made = await add(workspace, receiver, NAMES)
+    await create_share(workspace)
+    await when(sender, made, every("succeeded"))
+    await sender.app.state.services.usage.write(sender.database)
+    owner = workspace.with_token(sending_tenant.personal_token)
+    used = (await owner.list_usage(workspace_id=[sending_tenant.id], limit=100))["data"]
+    assert "Workspace.slug" in {each["name"] for each in used}
+    assert len({each["client_id"] for each in used}) == 1
