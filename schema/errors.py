@@ -228,11 +228,11 @@ class Invalid(Failure):
 
 
 class AnswerTooLarge(Invalid, code="invalid"):
-    """The answer would have more bytes than one may have."""
+    """The answer, or `what` of it, would have more bytes than it may have: some MiB."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "The answer", most: int = LARGEST_ANSWER) -> None:
         message = (
-            f"The answer would have more than {LARGEST_ANSWER // 2**20} MiB: ask for less at once, by a "
+            f"{what} would have more than {most // 2**20} MiB: ask for less at once, by a "
             "smaller `limit`, a shorter range or, in GraphQL, fewer fields and aliases"
         )
         super().__init__([problem((), message, "answer_too_large")])

@@ -3,7 +3,7 @@
 import structlog
 
 from schema.errors import AnswerTooLarge, Failure, Internal, TooComplex, Unavailable
-from storage.dialects.json_rows import LinesTooLong, NestedTooDeep
+from storage.dialects.json_rows import LONGEST_INSIDE, InsideTooLong, LinesTooLong, NestedTooDeep
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.outages import is_outage
 
@@ -22,6 +22,8 @@ def unforeseen(error: BaseException, request_id: str) -> Failure:
     """
     if isinstance(error, ChangesRefused):
         return refused_change(error)
+    if isinstance(error, InsideTooLong):
+        return AnswerTooLarge("What is inside one object of the answer", LONGEST_INSIDE)
     if isinstance(error, LinesTooLong):
         return AnswerTooLarge()
     if isinstance(error, NestedTooDeep):

@@ -8,6 +8,7 @@ from schema.file_shares.reports import FileShareReport, FileShareReportQuery
 from schema.file_shares.sessions import MinorUnits, ReportedId, ReportedMoment
 from schema.kit.base import Input, graphql_input, graphql_type
 from schema.kit.fields import ModifiedAt
+from schema.kit.links import at_most
 from schema.kit.pages import Page
 from schema.values.scalars import Id
 from schema.values.units import Money
@@ -42,7 +43,9 @@ class FileSharePayment(FileShareReport):
     platform_fee: Annotated[Money, Field(description="The platform's share of the amount, in minor units.")]
     currency: Currency
     refunded_amount: Annotated[Money, Field(description="The sum of the refunds, in minor units.")]
-    refunds: Annotated[list[FileShareRefund], Field(description="The refunds, earliest first.")]
+    refunds: Annotated[
+        list[FileShareRefund], Field(description="The refunds, earliest first."), at_most(MOST_PAYMENTS)
+    ]
 
 
 FileSharePaymentPage = Page[FileSharePayment]

@@ -14,6 +14,7 @@ from oauth.scopes import Scope, that_would_do
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 SCOPE = "scope"
+MOST = "most"
 
 
 class RowKey(NamedTuple):
@@ -56,6 +57,13 @@ def link(scope: Scope) -> Callable[[Method], Method]:
         return cast("Method", linked)
 
     return declare
+
+
+def at_most(items: int) -> Any:
+    """The annotation of a list inside an object that has at most so many items, each with links: these cost
+    as much as behind all of them.
+    """
+    return strawberry.field(metadata={MOST: items})
 
 
 async def load(info: strawberry.Info, loader: str, key: Any) -> Any:

@@ -17,6 +17,8 @@ _LINE = "line"
 # The most bytes of the lines of one statement, and those that are parsed together.
 LONGEST_TEXT = 16 * 1024 * 1024
 PARSED_AT_ONCE = 1024 * 1024
+# The most letters of what a row has inside it on SQLite, which copies it once for each level around it.
+LONGEST_INSIDE = 4 * 1024 * 1024
 # Between lines; JSON has it nowhere.
 SEPARATOR = b"\x1e"
 # Most moments of PostgreSQL: with six decimals, before the offset. Only these are as long as that.
@@ -25,6 +27,10 @@ MOMENT, OFFSET = "2026-11-22T18:58:58.705751", "+00:00"
 
 class LinesTooLong(Exception):
     """The text of the lines that a statement reads is longer than `LONGEST_TEXT`."""
+
+
+class InsideTooLong(LinesTooLong):
+    """What a row of SQLite has inside it is longer than `LONGEST_INSIDE`."""
 
 
 class NestedTooDeep(Exception):
@@ -192,7 +198,12 @@ def _sqlite(cell: ColumnElement[Any], compiler: Any, options: dict[str, Any]) ->
         return " || '-' || ".join(parts)
     if isinstance(cell.type, Boolean):
         return f"json(CASE {text} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-    return f"json({text})" if isinstance(cell.type, JsonColumn) else text
+    if not isinstance(cell.type, JsonColumn):
+        return text
+    if isinstance(cell, ScalarSelect):
+        # What is cut off is no JSON, which fails: a length that is asked for would have to be read twice.
+        text = f"substr({text}, 1, {LONGEST_INSIDE})"
+    return f"json({text})"
 
 
 _UUID_PARTS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))

@@ -4,13 +4,26 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from graphql import GraphQLObjectType, get_named_type, get_nullable_type, is_list_type
+from graphql import (
+    GraphQLObjectType,
+    GraphQLSyntaxError,
+    get_named_type,
+    get_nullable_type,
+    get_operation_ast,
+    is_list_type,
+    parse,
+)
 
+from gateway.settings.limits import LimitSettings
 from resolvers.graph.root import make_schema
+from resolvers.graph.survey.cost import survey
 from rest_compat.api import documented_routes
+from schema.errors import TooComplex
 from schema.kit.pages import MOST_PER_PAGE, ListQuery
 
-QUERY: Any = make_schema()._schema.query_type
+SCHEMA = make_schema()._schema
+QUERY: Any = SCHEMA.query_type
+MOST_CALLS = LimitSettings.model_fields["rate_limit"].default
 ROOTS = (
     "shares",
     "customers",
@@ -98,6 +111,24 @@ class Drawn:
     def _alias(self) -> str:
         self.aliases -= 1
         return f"a{self.aliases}" + "_" * self.random.choice((0, 0, 90))
+
+
+def affordable_document(random: Random) -> str:
+    """A document that costs no more than a workspace has in a minute: another one is refused unread."""
+    while _cost(text := Drawn(random).document()) > MOST_CALLS:
+        pass
+    return text
+
+
+def _cost(text: str) -> int:
+    """In calls; 1 for what is refused whatever it costs."""
+    try:
+        document = parse(text)
+        operation = get_operation_ast(document)
+        assert operation is not None
+        return survey(SCHEMA, document, operation, {}).cost
+    except (GraphQLSyntaxError, TooComplex):
+        return 1
 
 
 def _is_object(type_: Any) -> bool:

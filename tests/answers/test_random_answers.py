@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from schema.errors import LARGEST_ANSWER
-from tests.answers.documents import Drawn, drawn_path
+from tests.answers.documents import affordable_document, drawn_path
 from tests.growth.measuring import HEALTH, received_from
 from tests.support.databases.large_rows import fill
 from tests.support.databases.own_databases import own_database
@@ -176,7 +176,7 @@ def test_no_answer_is_larger_than_its_bound_or_cheaper_than_its_bytes(asking, fi
     if random.random() < 0.3:
         says, request = "", ("GET", drawn_path(random), b"")
     else:
-        says, request = Drawn(random).document(), ("", "", b"")
+        says, request = affordable_document(random), ("", "", b"")
     for attempt in range(ATTEMPTS):
         if says:
             # The document is new each time, because of the comment.

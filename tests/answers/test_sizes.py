@@ -92,6 +92,32 @@ async def test_a_page_of_large_objects_is_refused_over_both_surfaces(limited, he
         assert min(taken) < MOST_MEMORY
 
 
+async def test_what_is_inside_one_object_has_a_bound_on_sqlite(limited, heavy):
+    on = Rest(limited.client, limited.app, heavy.token)
+    customer = await on.create_customer(data={"email": "one@example.com"})
+    (share,) = (await on.list_shares(limit=1))["data"]
+    for _ in range(3):
+        bought = {"share_id": share["id"], "customer_id": customer["id"], "file_size_bytes": 1}
+        await on.create_file_share_session(data=bought)
+    fields = "attachedCustomFields { customField { properties { formLabel } } }"
+    inside = f"fileShareSessions(limit: %d) {{ data {{ share {{ {fields} }} }} }}"
+    document = f'{{ customer(id: "{customer["id"]}") {{ {inside} }} }}'
+    headers = bearer(heavy.token)
+    for sessions, is_refused in ((1, False), (3, limited.database.is_sqlite)):
+        taken = []
+        while not taken or (min(taken) >= MOST_MEMORY and len(taken) < ATTEMPTS):
+            with measured_memory() as memory:
+                sent = {"query": document % sessions}
+                answer = (await limited.client.post("/graphql", json=sent, headers=headers)).json()
+            taken.append(memory.most)
+        assert min(taken) < MOST_MEMORY
+        assert ("errors" in answer) == is_refused
+        if is_refused:
+            detail = answer["errors"][0]["extensions"]["detail"][0]
+            assert detail["type"] == "answer_too_large"
+            assert detail["msg"].startswith("What is inside one object of the answer would have more than 4 ")
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 async def test_a_document_that_repeats_itself_is_refused(limited, full, attack):
     headers = bearer(full.token)

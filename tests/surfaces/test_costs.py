@@ -1,13 +1,25 @@
 """What a request costs: a call for each 100 objects that it may read, the same on both surfaces."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from graphql import OperationDefinitionNode, get_operation_ast, parse
+from graphql import (
+    GraphQLField,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    get_named_type,
+    get_nullable_type,
+    get_operation_ast,
+    is_list_type,
+    parse,
+)
 
+from resolvers.graph.execution.fields import OPERATION
 from resolvers.graph.root import make_schema
 from resolvers.graph.survey.cost import survey
 from resolvers.operations.answer_size import calls_for_bytes
+from schema.kit.links import MOST, SCOPE
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.servers.gateways import bearer, make_tenant, run_gateway
 
@@ -59,6 +71,14 @@ def cost_of(text: str, **variables: Any) -> int:
             1 + 1 + 10 + 10,
         ),
         ("{ customers(limit: 20) { data { fileShareSessions { data { share { id } } } } } }", 1 + 2 + 2),
+        # So do links behind a list inside an object, which may have as many items as it can have at most.
+        ("{ fileSharePayments(limit: 10) { data { refunds { id } } } }", 1),
+        ("{ fileSharePayments(limit: 10) { data { refunds { share { id } } } } }", 1 + 10),
+        (
+            "{ fileSharePayments(limit: 10) { data { refunds { fileShareSession "
+            "{ payments(limit: 10) { data { id } } } } } } }",
+            1 + 10 + 100,
+        ),
         # Fragments cost where they are spread.
         (
             "{ a: customers(limit: 10) { ...Page } b: customers(limit: 100) { ...Page } } "
@@ -79,6 +99,35 @@ def cost_of(text: str, **variables: Any) -> int:
 )  # fmt: skip
 def test_cost_follows_the_objects_that_a_document_may_read(document, cost):
     assert cost_of(document) == cost
+
+
+def test_a_list_inside_an_object_says_how_many_items_with_links_it_may_have():
+    unbounded = {
+        f"{owner.name}.{name}"
+        for owner in SCHEMA.type_map.values()
+        if isinstance(owner, GraphQLObjectType) and not owner.name.startswith("__")
+        for name, each in owner.fields.items()
+        # The objects of a page are those of its `limit`.
+        if is_list_type(get_nullable_type(each.type)) and "pageInfo" not in owner.fields
+        if "limit" not in each.args and MOST not in declared(each) and has_links(get_named_type(each.type))
+    }
+    assert not unbounded
+
+
+def declared(field: GraphQLField) -> Mapping[str, Any]:
+    definition = field.extensions.get("strawberry-definition")
+    return definition.metadata if definition else {}
+
+
+def has_links(type_: Any, above: frozenset[str] = frozenset()) -> bool:
+    """Whether an object of the type leads to others, itself or in an object inside it."""
+    if not isinstance(type_, GraphQLObjectType) or type_.name in above:
+        return False
+    return any(
+        {OPERATION, SCOPE} & declared(each).keys()
+        or has_links(get_named_type(each.type), above | {type_.name})
+        for each in type_.fields.values()
+    )
 
 
 @pytest.mark.parametrize(("limit", "cost"), [(1, 2), (100, 11), (None, 2), (-5, 2), (10**9, 11), ("x", 11)])

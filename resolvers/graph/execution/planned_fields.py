@@ -67,9 +67,9 @@ class Answering:
 
         Raises what concerns the whole answer: `AnswerTooLarge`, or the `Failure` for an outage.
         """
-        if isinstance(error, AnswerTooLarge | LinesTooLong):
-            raise AnswerTooLarge from error
-        if is_outage(error):
+        if isinstance(error, AnswerTooLarge):
+            raise error
+        if isinstance(error, LinesTooLong) or is_outage(error):
             raise unforeseen(error, self.ctx.caller.request_id) from error
         self.errors.append(located_error(error, field.nodes, path))
 

@@ -34,7 +34,7 @@ from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.totals import Totals
 from resolvers.operations.admission import Demand, calls_for
 from schema.errors import Invalid, TooComplex, problem
-from schema.kit.links import SCOPE
+from schema.kit.links import MOST, SCOPE
 from schema.kit.pages import MOST_PER_PAGE
 
 DEEPEST = 15
@@ -154,10 +154,11 @@ class _Surveyor:
         return 1
 
     def _limit(self, node: FieldNode, definition: GraphQLField) -> int:
-        """The largest number of items in the field's list; 1 if the field is not a list."""
+        """The largest number of items in the field's list; 1 for a list whose items have no links."""
         declared = definition.args.get("limit")
         if declared is None:
-            return 1
+            most: int = _metadata(definition).get(MOST, 1)
+            return most
         value: Any = declared.default_value
         sent = {argument.name.value: argument.value for argument in node.arguments or ()}
         for name in ("limit", FIRST):

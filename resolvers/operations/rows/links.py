@@ -27,6 +27,7 @@ from resolvers.operations.shapes.shaped import ShapedRows
 from resolvers.operations.shapes.shapes import Shape
 from schema.kit.pages import ListQuery, Page
 from storage.dialects.json_rows import JsonArray, lines
+from storage.dialects.selected_order import AsSelected
 from storage.rows.rows import table_of
 
 
@@ -147,7 +148,7 @@ class LinkedPage:
         if self.is_continued:
             ends = zip(keys, self.key_places, strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        listed = lines(select(page).order_by(*(key.order for key in keys)), *cells)
+        listed = lines(select(page).order_by(*(AsSelected(key.order) for key in keys)).limit(limit), *cells)
         if not self.is_counted:
             return listed
         counted = select(func.count()).select_from(table).where(*conditions).correlate(row)

@@ -28,6 +28,7 @@ from resolvers.operations.rows.plans import with_places
 from resolvers.operations.rows.searching import find
 from resolvers.operations.shapes.shapes import Shape
 from storage.dialects.json_rows import written_lines
+from storage.dialects.selected_order import AsSelected
 from storage.rows.ordering import SortKey, after, by_keys
 
 # The names of the filters that were sent, and the form of each.
@@ -119,7 +120,7 @@ class PageForm:
         order = self.listing.order(self.sorting)
         page = self._page(order, conditions, rows, principal).subquery("chosen")
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
-        shown = select(page).order_by(*(key.order for key in keys))
+        shown = select(page).order_by(*(AsSelected(key.order) for key in keys)).limit(self._limit)
         cells = self.shape.cells(page, self.chosen, principal)
         if self.is_continued:
             ends = zip(keys, key_places(self.shape, order), strict=True)
@@ -142,8 +143,6 @@ class PageForm:
         principal: Principal,
     ) -> Select[Any]:
         table = self.listing.table
-        # Without a total, one row too many says whether a page follows.
-        limit = literal_column(str(self.limit + (self.is_continued and not self.is_counted)), Integer)
         if self.nulls_in_place is not None:
             places = [
                 None if is_null else bindparam(f"after_{index}", type_=key.column.type)
@@ -156,7 +155,7 @@ class PageForm:
             .select_from(source)
             .where(*conditions)
             .order_by(*(key.order for key in order))
-            .limit(limit)
+            .limit(self._limit)
         )
         if not self.is_late:
             return rows
@@ -166,6 +165,11 @@ class PageForm:
         # A place for it, as the statement has for each id.
         workspace_id = cast("ColumnElement[UUID] | None", principal.one_workspace_id)
         return by_keys(rows, table, order, workspace_id)
+
+    @property
+    def _limit(self) -> ColumnElement[int]:
+        """Of the page; without a total, one row too many says whether a page follows."""
+        return literal_column(str(self.limit + (self.is_continued and not self.is_counted)), Integer)
 
     def _total(
         self, principal: Principal, conditions: Sequence[ColumnElement[bool]], rows: FromClause

@@ -14,7 +14,7 @@ from weakref import WeakSet
 import aiosqlite
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
 
-from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong, NestedTooDeep
+from storage.dialects.json_rows import LONGEST_TEXT, InsideTooLong, LinesTooLong, NestedTooDeep
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite.refusals import ChangesRefused
 
@@ -179,11 +179,15 @@ class _Cursor:
 
 def refusal(error: BaseException) -> Exception | None:
     """`ChangesRefused` for the error of a trigger, which is not about the row, `LinesTooLong` for that of a
-    text which is too long, `NestedTooDeep` for that of the parser; None for others.
+    text which is too long, `InsideTooLong` for one that was cut off inside another, `NestedTooDeep` for that
+    of the parser; None for others.
     """
-    # An error of the parser has no code of its own.
-    if str(error) == "parser stack overflow":
+    # These errors have no codes of their own.
+    message = str(error)
+    if message == "parser stack overflow":
         return NestedTooDeep()
+    if message == "malformed JSON":
+        return InsideTooLong()
     code = getattr(error, "sqlite_errorcode", None)
     if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
         return ChangesRefused(str(error))
