@@ -44,7 +44,7 @@ from gateway.web.explorer import explorer_page
 from gateway.web.kit.origins import origin_of
 from gateway.web.pages import page_routes, render_lost
 from gateway.web.routes import settings_routes, slug_routes
-from gateway.webhooks.task import make_delivery, webhook_task
+from gateway.webhooks.task import Webhooks
 from resolvers.graph.http.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
 from resolvers.operations.context import Context, Services
@@ -142,28 +142,41 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         await webhooks.close()
         request_lines.flush()
         await write_counts(app.state.services)
-        for opened in (objects, nodes, database, limiter, mail_limiter, days):
-            await opened.close()
+        for each in (objects, nodes, database, limiter, mail_limiter, days):
+            await each.close()
 
-    # Starlette's type says that every handler takes any exception.
-    handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}
-    app = Gateway(routes=[*ROUTES, *contract_routes()], lifespan=lifespan, exception_handlers=handlers)
-    app.monitoring = monitoring
+    app = _bare_app(monitoring, lifespan)
     app.state.context = make_context
-    app.state.schema = make_schema()
     documents = app.state.schema.documents
     _add_routes(app, settings, objects, database, demo)
     mail_budget = make_mail_budget(settings, mail_limiter, days, monitoring.refusals)
+    webhooks = Webhooks(settings, app.state.schema, app.state.graphql)
     services = make_services(
-        settings, database, objects, mail_budget, reserved_slugs=_first_segments(app), wake_delivery=mail.wake
+        settings,
+        database,
+        objects,
+        mail_budget,
+        reserved_slugs=_first_segments(app),
+        wake_delivery=mail.wake,
+        webhooks=webhooks.services,
     )
-    webhooks = make_delivery(settings, services)
-    tasks += [*_service_tasks(settings, services), webhook_task(webhooks)]
+    tasks += [*_service_tasks(settings, services), webhooks.task_for(services)]
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
     budgets = make_budgets(settings, limiter, monitoring.refusals)
     app.front = _front(app, settings, services, budgets)
+    return app
+
+
+def _bare_app(monitoring: Monitoring, lifespan: Any) -> Gateway:
+    """The application with its schema, and without the routes that depend on settings."""
+    # Starlette's type says that every handler takes any exception.
+    handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}
+    app = Gateway(routes=[*ROUTES, *contract_routes()], lifespan=lifespan, exception_handlers=handlers)
+    app.monitoring = monitoring
+    app.state.schema = make_schema()
+    app.state.graphql = GraphQLEndpoint(app.state.schema, explorer_page)
     return app
 
 
@@ -180,9 +193,8 @@ def _add_routes(
     outbox = settings.outbox if is_local else None
     routes.extend(settings_routes(sign_up_open=settings.sign_up, outbox=outbox, demo=demo))
     routes.extend(authorize_routes())
-    graphql = GraphQLEndpoint(app.state.schema, explorer_page)
     for path in (GRAPHQL_PATH, f"{GRAPHQL_PATH}/"):
-        routes.append(FrontRoute(path, graphql, ("GET", "POST")))
+        routes.append(FrontRoute(path, app.state.graphql, ("GET", "POST")))
     routes.append(FrontRoute(HEALTH_PATH, Health()))
     routes.append(ready_route(database))
 

@@ -10,8 +10,9 @@ from gateway.rate_limits.limits import RateLimiter
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from oauth.revocation.signed_reports import ReportKeys
-from resolvers.operations.context import Quota, Services
-from resolvers.operations.row_quotas import RowQuotas
+from resolvers.operations.context import Services
+from resolvers.operations.row_quotas import Quota, RowQuotas
+from schema.webhooks.services import NO_WEBHOOKS, WebhookServices
 from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
@@ -29,6 +30,7 @@ def make_services(
     *,
     reserved_slugs: frozenset[str],
     wake_delivery: Callable[[], None],
+    webhooks: WebhookServices = NO_WEBHOOKS,
 ) -> Services:
     return Services(
         database=database,
@@ -46,6 +48,7 @@ def make_services(
         document_counts=DocumentCounts(),
         usage=Usage(),
         wake_delivery=wake_delivery,
+        webhooks=webhooks,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
         row_quotas=RowQuotas(quotas_of(settings)),
         download_life=timedelta(minutes=settings.download_minutes),

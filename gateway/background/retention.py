@@ -10,6 +10,7 @@ from resolvers.workspaces.removal import remove_deleted_workspaces
 from storage.engine.database import Database
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import REFRESH_ANSWERS, RULES
+from storage.retention.trimming import trim
 from storage.tables.changes import ChangeRow
 
 MINUTE, HOUR = 60, 3600
@@ -25,6 +26,7 @@ def expiry_tasks(database: Database, changes_days: int) -> list[BackgroundTask]:
     return [
         BackgroundTask("refresh answers", partial(delete_ended, database, [REFRESH_ANSWERS]), MINUTE),
         BackgroundTask("retention", partial(delete_ended, database, others), HOUR),
+        BackgroundTask("trim", partial(trim, database), HOUR),
     ]
 
 

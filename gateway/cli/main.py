@@ -30,6 +30,7 @@ ROOMS = {
     "keys": "administration",
     "limits": "administration",
     "usage": "administration",
+    "webhooks": "administration",
     "storage": "upkeep",
     "metrics": "upkeep",
     "totals": "upkeep",

@@ -132,6 +132,12 @@ MAILS = Metric(
     "Attempts to deliver an email: `outcome` is `sent`, `postponed` or `given_up`.",
     ("outcome",),
 )
+WEBHOOKS = Metric(
+    "duograph_webhooks",
+    Kind.COUNTER,
+    "Attempts to deliver a webhook: `outcome` is `succeeded`, `postponed` or `given_up`.",
+    ("outcome",),
+)
 LOOP_LAG = Metric(
     "duograph_event_loop_lag_seconds",
     Kind.GAUGE,
@@ -173,6 +179,18 @@ OLDEST_MAIL = Metric(
     "The age of the oldest email to be sent.",
     combine=Combine.MOST_RECENT,
 )
+WEBHOOKS_WAITING = Metric(
+    "duograph_webhooks_waiting",
+    Kind.GAUGE,
+    "Deliveries of webhooks that are due, counted up to 10,000; those that wait for another attempt are not.",
+    combine=Combine.MOST_RECENT,
+)
+OLDEST_WEBHOOK = Metric(
+    "duograph_oldest_webhook_seconds",
+    Kind.GAUGE,
+    "How long the delivery of a webhook has been due that has been due longest.",
+    combine=Combine.MOST_RECENT,
+)
 OPEN_UPLOADS = Metric(
     "duograph_open_uploads",
     Kind.GAUGE,
@@ -188,11 +206,11 @@ IDEMPOTENCY_KEYS = Metric(
 
 OF_DATABASE = (
     *(DATABASE_UP, DATABASE_SECONDS, DELTAS_WAITING, MAILS_WAITING),
-    *(OLDEST_MAIL, OPEN_UPLOADS, IDEMPOTENCY_KEYS),
+    *(OLDEST_MAIL, WEBHOOKS_WAITING, OLDEST_WEBHOOK, OPEN_UPLOADS, IDEMPOTENCY_KEYS),
 )
 METRICS = (
     *(REQUESTS, SECONDS, FIELDS, IN_PROGRESS, REFUSED_CHARGES, SECURITY_EVENTS, SLOW_STATEMENTS),
     *(CONNECTIONS, MOST_CONNECTIONS, WAITING, REPLICA, REPLICA_LAG, CACHED, RUNS, FAILURES, FOLD_LAG, MAILS),
-    *(LOOP_LAG, PROCESSES, RESIDENT, PROCESSOR),
+    *(WEBHOOKS, LOOP_LAG, PROCESSES, RESIDENT, PROCESSOR),
     *OF_DATABASE,
 )

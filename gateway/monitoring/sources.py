@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
+from gateway.webhooks.recording import OUTCOMES, outcomes
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
 from resolvers.operations import compression, security_events, used_inputs
@@ -55,6 +56,8 @@ class Sources:
                 meters.tell(metrics.FAILURES, failures, task.name, reason)
         for event, number in security_events.counts.items():
             meters.tell(metrics.SECURITY_EVENTS, number, *event)
+        for outcome in OUTCOMES:
+            meters.tell(metrics.WEBHOOKS, outcomes[outcome], outcome)
         meters.tell(metrics.FOLD_LAG, self.fold.lag)
         meters.tell(metrics.LOOP_LAG, max(self.latenesses))
         meters.tell(metrics.PROCESSES, 1)
@@ -114,6 +117,9 @@ class Questions:
         meters.tell(metrics.DELTAS_WAITING, backlog.deltas)
         meters.tell(metrics.MAILS_WAITING, backlog.mails)
         meters.tell(metrics.OLDEST_MAIL, max(oldest, 0.0))
+        due = 0.0 if backlog.webhook_due_at is None else (now() - backlog.webhook_due_at).total_seconds()
+        meters.tell(metrics.WEBHOOKS_WAITING, backlog.webhooks)
+        meters.tell(metrics.OLDEST_WEBHOOK, max(due, 0.0))
         meters.tell(metrics.OPEN_UPLOADS, backlog.open_uploads)
         meters.tell(metrics.IDEMPOTENCY_KEYS, backlog.idempotency_keys)
 

@@ -20,6 +20,8 @@ from gateway.web.settings.members import member_routes
 from gateway.web.settings.oauth_clients import oauth_client_routes
 from gateway.web.settings.security import security_routes
 from gateway.web.settings.usage import usage_routes
+from gateway.web.settings.webhook_deliveries import webhook_delivery_routes
+from gateway.web.settings.webhooks import webhook_routes
 from gateway.web.settings.workspaces import workspace_routes
 
 
@@ -43,6 +45,8 @@ def settings_routes(
         *invitation_routes(),
         *access_token_routes(),
         *oauth_client_routes(),
+        *webhook_routes(),
+        *webhook_delivery_routes(),
         *usage_routes(),
         *account_routes(),
         *security_routes(),

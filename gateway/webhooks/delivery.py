@@ -4,21 +4,22 @@ A worker for each endpoint sends a few deliveries at a time, so a receiver that 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from functools import cached_property
-
-import httpcore
+from time import monotonic
+from typing import NamedTuple
+from uuid import UUID
 
 from gateway.background.tasks import TASK_NAME
 from gateway.webhooks.recording import record
-from gateway.webhooks.sending import Attempt, Message, send
 from oauth.scopes import Scope
 from resolvers.operations.context import Services
 from resolvers.webhooks.health import ENDED, disable, skip_pending
 from resolvers.webhooks.makers import present_scopes, told_kinds
 from resolvers.webhooks.payloads import read_payloads
 from resolvers.webhooks.secrets import open_secrets
+from schema.webhooks.services import Attempt, Message
+from storage.changes.numbering import SECONDS_BETWEEN_TRIES, number_own
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.rows.rows import first, table_of
@@ -31,16 +32,28 @@ from storage.webhooks.queue import (
     endpoints_with_work,
     follow,
     has_work,
+    workspaces_told,
 )
 
 # Together they bound how many connections are open.
 AT_A_TIME, MOST_WORKERS = 10, 64
+# For so long, an endpoint that another process has made is found by the looks of each second only.
+SECONDS_NOTED = 5
 
 _endpoints = table_of(WebhookEndpointRow)
 
 
+class Work(NamedTuple):
+    """Claimed deliveries to an endpoint, with what it may be told and the secrets that sign."""
+
+    endpoint: WebhookEndpointRow
+    scopes: frozenset[Scope]
+    secrets: Sequence[bytes]
+    deliveries: Sequence[WebhookDeliveryRow]
+
+
 class Delivery:
-    """Delivers the webhooks of one database over connections of `make_pool`.
+    """Delivers the webhooks of one database.
 
     `clock` is the present moment, by which retries are planned.
     """
@@ -48,31 +61,37 @@ class Delivery:
     def __init__(
         self,
         services: Services,
-        make_pool: Callable[[], httpcore.AsyncConnectionPool],
         clock: Callable[[], datetime] = now,
     ) -> None:
         self._services = services
         self._database = services.database
-        self._make_pool = make_pool
         self._clock = clock
         self._workers: dict[EndpointKey, asyncio.Task[None]] = {}
+        self._told: frozenset[UUID] = frozenset()
+        self._told_until = 0.0
 
-    @cached_property
-    def _pool(self) -> httpcore.AsyncConnectionPool:
-        # The authorities of TLS take time to read, and most processes of tests and commands send nothing.
-        return self._make_pool()
+    def concerns(self, workspace_ids: Collection[UUID] | None) -> bool:
+        """Whether one of the workspaces has an endpoint that is told; None is for what may concern any."""
+        if workspace_ids is None:
+            self._told_until = 0.0
+            return True
+        return not self._told.isdisjoint(workspace_ids)
 
     async def run(self) -> bool:
         """Turn changes into deliveries, and start workers for endpoints with work that have none.
 
         Returns whether changes are left. Workers go on in the background.
         """
+        await self._note_told()
         more = await self._follow()
         self._end_workers()
         async with self._database.read() as connection:
             keys = await endpoints_with_work(connection, [key.id for key in self._workers])
         for key in keys[: MOST_WORKERS - len(self._workers)]:
-            self._workers[key] = asyncio.create_task(self._work(key), name=f"{TASK_NAME}webhooks {key.id}")
+            worker = asyncio.create_task(self._work(key), name=f"{TASK_NAME}webhooks {key.id}")
+            # What came for its endpoint while it ended is not left to the next look.
+            worker.add_done_callback(lambda _: self._services.webhooks.wake(None))
+            self._workers[key] = worker
         return more
 
     async def close(self) -> None:
@@ -81,8 +100,12 @@ class Delivery:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        if "_pool" in self.__dict__:
-            await self._pool.aclose()
+
+    async def _note_told(self) -> None:
+        if monotonic() >= self._told_until:
+            async with self._database.read() as connection:
+                self._told = await workspaces_told(connection)
+            self._told_until = monotonic() + SECONDS_NOTED
 
     async def _follow(self) -> bool:
         async with self._database.read() as connection:
@@ -97,7 +120,12 @@ class Delivery:
                 if scopes is None:
                     await disable(connection, endpoint, ENDED)
                     continue
+                is_numbered = await number_own(connection, key.workspace_id)
                 more |= await follow(connection, endpoint, told_kinds(endpoint, scopes))
+            if not is_numbered:
+                # Another transaction, usually the fold for some milliseconds, gives positions.
+                await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+                more = True
         return more
 
     def _end_workers(self) -> None:
@@ -113,51 +141,41 @@ class Delivery:
                 if not await has_work(connection, key):
                     return
             async with self._database.write() as connection:
-                deliveries = await claim_deliveries(connection, key, AT_A_TIME)
-            if not deliveries or not await self._deliver(key, deliveries):
+                work = await self._claim(connection, key)
+            if work is None:
                 return
+            attempts = await self._send(work)
+            async with self._database.write() as connection:
+                current = await _lock(connection, key)
+                made = list(zip(work.deliveries, attempts, strict=True))
+                await record(connection, current, made, self._clock(), self._services.auth_url)
 
-    async def _deliver(self, key: EndpointKey, deliveries: Sequence[WebhookDeliveryRow]) -> bool:
-        """Send what was claimed. Returns whether the endpoint is still told."""
-        async with self._database.write() as connection:
-            endpoint = await _lock(connection, key)
-            if endpoint is None or not endpoint.is_enabled:
-                await skip_pending(connection, key)
-                return False
-            scopes = await present_scopes(connection, endpoint)
-            if scopes is None:
-                await disable(connection, endpoint, ENDED)
-                return False
-            kinds = told_kinds(endpoint, scopes)
-            if any(each.kind not in kinds for each in deliveries):
-                await skip_pending(connection, endpoint, but=kinds)
-            secrets = await open_secrets(connection, self._services.secret_key, endpoint)
-        told = [each for each in deliveries if each.kind in kinds]
-        attempts = await self._send(endpoint, scopes, secrets, told)
-        async with self._database.write() as connection:
-            current = await _lock(connection, key)
-            await record(
-                connection,
-                current,
-                list(zip(told, attempts, strict=True)),
-                self._clock(),
-                self._services.auth_url,
-            )
-        return True
+    async def _claim(self, connection: Connection, key: EndpointKey) -> Work | None:
+        """What to send to the endpoint now; None if there is nothing, or the endpoint is told no more."""
+        endpoint = await _lock(connection, key)
+        if endpoint is None or not endpoint.is_enabled:
+            await skip_pending(connection, key)
+            return None
+        scopes = await present_scopes(connection, endpoint)
+        if scopes is None:
+            await disable(connection, endpoint, ENDED)
+            return None
+        deliveries = await claim_deliveries(connection, key, AT_A_TIME)
+        if not deliveries:
+            return None
+        kinds = told_kinds(endpoint, scopes)
+        if any(each.kind not in kinds for each in deliveries):
+            await skip_pending(connection, endpoint, but=kinds)
+        secrets = await open_secrets(connection, self._services.secret_key, endpoint)
+        return Work(endpoint, scopes, secrets, [each for each in deliveries if each.kind in kinds])
 
-    async def _send(
-        self,
-        endpoint: WebhookEndpointRow,
-        scopes: frozenset[Scope],
-        secrets: Sequence[bytes],
-        deliveries: Sequence[WebhookDeliveryRow],
-    ) -> list[Attempt]:
-        bodies = await read_payloads(self._services, endpoint.workspace_id, scopes, deliveries)
+    async def _send(self, work: Work) -> list[Attempt]:
+        payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
         messages = [
-            Message(endpoint.url, str(each.change_id), body, secrets)
-            for each, body in zip(deliveries, bodies, strict=True)
+            Message(work.endpoint.url, str(each.change_id), payload.body, work.secrets, payload.scopes)
+            for each, payload in zip(work.deliveries, payloads, strict=True)
         ]
-        return await asyncio.gather(*(send(self._pool, message) for message in messages))
+        return await asyncio.gather(*(self._services.webhooks.send(message) for message in messages))
 
 
 async def _lock(connection: Connection, key: EndpointKey) -> WebhookEndpointRow | None:

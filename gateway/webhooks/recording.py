@@ -1,19 +1,24 @@
 """What attempts leave: their rows, the state of their deliveries, and the health of the endpoint."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import update
 
 from gateway.webhooks.retries import next_try
-from gateway.webhooks.sending import Attempt
 from resolvers.webhooks.health import note_failure, note_gone, note_success
+from schema.webhooks.services import Attempt
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.upkeep.claims import as_claimed
+
+# What becomes of attempts, counted for monitoring in this process.
+OUTCOMES = SUCCEEDED, POSTPONED, GIVEN_UP = "succeeded", "postponed", "given_up"
+outcomes: Counter[str] = Counter()
 
 _deliveries = table_of(WebhookDeliveryRow)
 
@@ -30,6 +35,7 @@ async def record(
     for delivery, attempt in made:
         values = _state(delivery, attempt, at)
         await connection.execute(update(_deliveries).where(as_claimed(delivery)).values(values))
+        outcomes[SUCCEEDED if attempt.is_success else GIVEN_UP if "status" in values else POSTPONED] += 1
         if "status" not in values:
             await _hold_back(connection, delivery, values["due_at"])
     if endpoint is not None and endpoint.is_enabled:
@@ -45,7 +51,8 @@ def _state(delivery: WebhookDeliveryRow, attempt: Attempt, at: datetime) -> dict
     """The columns of the delivery that change."""
     if attempt.is_success:
         return {"status": DeliveryStatus.SUCCEEDED.value, "ended_at": at}
-    due_at = next_try(delivery.attempts, delivery.first_due_at, at, attempt.retry_after)
+    attempts = delivery.attempts - delivery.attempts_before
+    due_at = next_try(attempts, delivery.first_due_at, at, attempt.retry_after)
     if due_at is None:
         return {"status": DeliveryStatus.FAILED.value, "ended_at": at}
     return {"due_at": due_at}
@@ -76,4 +83,5 @@ def _row(delivery: WebhookDeliveryRow, attempt: Attempt) -> dict[str, object]:
         "request_body": attempt.request_body,
         "response_headers": attempt.response_headers,
         "response_body": attempt.response_body,
+        "scopes": list(attempt.scopes),
     }

@@ -1,61 +1,46 @@
 """One attempt to deliver a webhook, in the form of Standard Webhooks."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from time import perf_counter
 
 import httpcore
 from standardwebhooks import Webhook
 
 from gateway.webhooks.connections import Failed
+from schema.webhooks.services import Attempt, Message
 from storage.clock import now
 
 USER_AGENT = "Duograph-Webhooks"
 SECONDS = 10
 LARGEST_ANSWER = 4 * 1024
 LONGEST_RETRY_AFTER = 3600
-# Of the answer's headers, the first of these are kept.
-MOST_HEADERS, LONGEST_HEADER = 50, 500
+# Of the answer's headers, the first are kept that have no more characters together.
+LONGEST_HEADERS = 4 * 1024
 
 
-@dataclass(frozen=True)
-class Message:
-    """What is sent, and where; `id` is that of the change, and `body` JSON."""
+class Sender:
+    """Sends messages over kept connections of `make_pool`."""
 
-    url: str
-    id: str
-    body: bytes = field(repr=False)
-    secrets: Sequence[bytes] = field(repr=False)
+    def __init__(self, make_pool: Callable[[], httpcore.AsyncConnectionPool]) -> None:
+        self._make_pool = make_pool
 
+    @cached_property
+    def _pool(self) -> httpcore.AsyncConnectionPool:
+        # The authorities of TLS take time to read, and most processes of tests and commands send nothing.
+        return self._make_pool()
 
-@dataclass(frozen=True)
-class Attempt:
-    """What became of an attempt: the answer's `status`, or the `code` of what prevented one.
+    async def send(self, message: Message) -> Attempt:
+        """Send a message once. It never raises for what a receiver does."""
+        return await send(self._pool, message)
 
-    `retry_after` are the seconds that the receiver asked to wait, at most an hour.
-    """
-
-    at: datetime
-    milliseconds: int
-    status: int | None = None
-    code: str | None = None
-    request_headers: dict[str, str] = field(default_factory=dict, repr=False)
-    request_body: str = field(default="", repr=False)
-    response_headers: dict[str, str] = field(default_factory=dict, repr=False)
-    response_body: str = field(default="", repr=False)
-    retry_after: float | None = None
-
-    @property
-    def is_success(self) -> bool:
-        return self.code is None and self.status is not None and 200 <= self.status < 300
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the receiver wants no more."""
-        return self.status == 410
+    async def close(self) -> None:
+        """Close the connections."""
+        if "_pool" in self.__dict__:
+            await self._pool.aclose()
 
 
 async def send(pool: httpcore.AsyncConnectionPool, message: Message) -> Attempt:
@@ -90,6 +75,7 @@ async def send(pool: httpcore.AsyncConnectionPool, message: Message) -> Attempt:
         response_headers=received,
         response_body=content.decode(errors="replace").replace("\x00", "�"),
         retry_after=_retry_after(received.get("retry-after"), at),
+        scopes=message.scopes,
     )
 
 
@@ -128,11 +114,14 @@ def _port_of(url: str) -> str:
 
 
 def _written(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[tuple[str, str]]:
-    for name, value in list(headers)[:MOST_HEADERS]:
-        yield (
-            name.decode("latin-1").lower()[:LONGEST_HEADER],
-            value.decode("latin-1").replace("\x00", "")[:LONGEST_HEADER],
-        )
+    left = LONGEST_HEADERS
+    for raw_name, raw_value in headers:
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode("latin-1").replace("\x00", "")
+        left -= len(name) + len(value)
+        if left < 0:
+            return
+        yield name, value
 
 
 def _retry_after(text: str | None, at: datetime) -> float | None:

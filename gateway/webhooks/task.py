@@ -1,19 +1,48 @@
-"""The background task that delivers webhooks, as configured by the settings."""
+"""The webhooks of one gateway: its connections, its worker, and the background task that runs it."""
 
+from collections.abc import Collection
 from functools import partial
+from uuid import UUID
 
 from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
 from gateway.webhooks.connections import make_pool
 from gateway.webhooks.delivery import Delivery
+from gateway.webhooks.sending import Sender
+from resolvers.graph.http.endpoint import GraphQLEndpoint
+from resolvers.graph.http.stored_documents import StoredDocuments
+from resolvers.graph.root import Schema
 from resolvers.operations.context import Services
+from schema.webhooks.services import WebhookServices
 
 LOOKS_EVERY_SECONDS = 1
 
 
-def make_delivery(settings: Settings, services: Services) -> Delivery:
-    return Delivery(services, partial(make_pool, settings.webhook_allow))
+class Webhooks:
+    """`services` is what resolvers use; `task_for` begins the delivery of what they commit."""
 
+    def __init__(self, settings: Settings, schema: Schema, graphql: GraphQLEndpoint) -> None:
+        self._sender = Sender(partial(make_pool, settings.webhook_allow))
+        self._delivery: Delivery | None = None
+        self._task = BackgroundTask("webhooks", self._run, LOOKS_EVERY_SECONDS)
+        documents = StoredDocuments(schema, graphql)
+        self.services = WebhookServices(self._sender.send, documents, self._wake)
 
-def webhook_task(delivery: Delivery) -> BackgroundTask:
-    return BackgroundTask("webhooks", delivery.run, LOOKS_EVERY_SECONDS)
+    def task_for(self, services: Services) -> BackgroundTask:
+        """The task that delivers the webhooks of the database of these services."""
+        self._delivery = Delivery(services)
+        return self._task
+
+    async def close(self) -> None:
+        """End deliveries and connections; what was being sent is claimed again after its lease."""
+        if self._delivery is not None:
+            await self._delivery.close()
+        await self._sender.close()
+
+    def _wake(self, workspace_ids: Collection[UUID] | None) -> None:
+        """Look now, unless only workspaces changed that have no endpoint, as most have."""
+        if self._delivery is not None and self._delivery.concerns(workspace_ids):
+            self._task.wake()
+
+    async def _run(self) -> bool:
+        return self._delivery is not None and await self._delivery.run()

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, update
 
-from resolvers.operations.context import Context, Quota
+from resolvers.operations.context import Context
+from resolvers.operations.row_quotas import Quota
 from schema.errors import Invalid, problem
 from schema.values.prose import write_size
 from storage.dialects.upsert import upsert

@@ -53,7 +53,9 @@ from resolvers.portal import sessions as portal_sessions
 from resolvers.second_factors import overview as second_factors
 from resolvers.second_factors import passkeys, totp
 from resolvers.shares import custom_fields, shares
+from resolvers.webhooks import deliveries as webhook_deliveries
 from resolvers.webhooks import endpoints as webhook_endpoints
+from resolvers.webhooks import trials as webhook_trials
 from resolvers.workspaces import deletion as workspace_deletion
 from resolvers.workspaces import invitations as workspace_invitations
 from resolvers.workspaces import members as workspace_members
@@ -118,6 +120,8 @@ class Reads:
     files = expose(files.list_files)
     webhook_endpoint = expose(webhook_endpoints.get_webhook_endpoint)
     webhook_endpoints = expose(webhook_endpoints.list_webhook_endpoints)
+    webhook_delivery = expose(webhook_deliveries.get_webhook_delivery)
+    webhook_deliveries = expose(webhook_deliveries.list_webhook_deliveries)
     oauth_client = expose(oauth_clients.get_oauth_client)
     oauth_clients = expose(oauth_clients.list_oauth_clients)
     usage = expose(usage.list_usage)
@@ -188,6 +192,9 @@ class Mutation:
     update_webhook_endpoint = expose(webhook_endpoints.update_webhook_endpoint)
     delete_webhook_endpoint = expose(webhook_endpoints.delete_webhook_endpoint)
     rotate_webhook_endpoint_secret = expose(webhook_endpoints.rotate_webhook_endpoint_secret)
+    test_webhook_endpoint = expose(webhook_trials.test_webhook_endpoint)
+    redeliver_webhook_endpoint = expose(webhook_deliveries.redeliver_webhook_endpoint)
+    redeliver_webhook_delivery = expose(webhook_deliveries.redeliver_webhook_delivery)
     create_oauth_client = expose(oauth_clients.create_oauth_client)
     update_oauth_client = expose(oauth_clients.update_oauth_client)
     delete_oauth_client = expose(oauth_clients.delete_oauth_client)

@@ -12,9 +12,10 @@ from oauth.actors import actor_of
 from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
-from resolvers.operations.row_quotas import RowQuotas
+from resolvers.operations.row_quotas import Quota, RowQuotas
 from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Unauthorized
+from schema.webhooks.services import NO_WEBHOOKS, WebhookServices
 from storage.changes.kinds import ChangeKind
 from storage.changes.log import log_of
 from storage.dialects.sqlite.refusals import ChangesRefused
@@ -77,14 +78,6 @@ class RequestWatch(Protocol):
 
 
 @dataclass(frozen=True)
-class Quota:
-    """A workspace's default limits for stored bytes and open uploads; 0 for no limit."""
-
-    stored_bytes: int = 0
-    open_uploads: int = 0
-
-
-@dataclass(frozen=True)
 class Services:
     """The services of the process, created once by the gateway.
 
@@ -107,13 +100,14 @@ class Services:
     usage: Usage
     mails_for_new_workspaces: bool = False
     wake_delivery: Callable[[], None] = lambda: None
-    quota: Quota = Quota()
+    quota: Quota = field(default_factory=Quota)
     row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
     policies: Sequence[tuple[str, str]] = ()
     security_contact: str | None = None
     scanner: Scanner | None = None
     is_production: bool = False
+    webhooks: WebhookServices = NO_WEBHOOKS
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
@@ -280,7 +274,8 @@ class Context:
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
-                log_of(connection).declare(actor_of(self.caller), self.causes)
+                log = log_of(connection)
+                log.declare(actor_of(self.caller), self.causes)
                 yield replace(self, transaction=connection, afterwards=afterwards)
                 await self.services.row_quotas.check(connection)
         except ChangesRefused as refused:
@@ -289,6 +284,8 @@ class Context:
             # Whatever became of it: the answer to a commit may be lost.
             if self.services.database.replica is not None and self.caller.principal is not None:
                 self.services.database.note_writes(self.caller.principal.all_workspace_ids)
+        if log.workspace_ids:
+            self.services.webhooks.wake(log.workspace_ids)
         for action in afterwards:
             await action()
 

@@ -1,6 +1,7 @@
 """Quotas of rows: how many of each kind a workspace may have, and their bytes, by totals that are kept."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from time import monotonic
 from types import MappingProxyType
 from uuid import UUID
@@ -21,6 +22,14 @@ _SHORTER = {
     "custom_fields": "shorten or delete some, or ",
     "shares": "shorten some, or ",
 }
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A workspace's default limits for stored bytes and open uploads; 0 for no limit."""
+
+    stored_bytes: int = 0
+    open_uploads: int = 0
 
 
 class RowQuotas:

@@ -17,6 +17,7 @@ from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.shapes.shaped import as_model, shaped
 from resolvers.webhooks.health import skip_pending
 from resolvers.webhooks.makers import ALL, told_kinds
+from resolvers.webhooks.redelivery import wake_after
 from resolvers.webhooks.secrets import add_secret, delete_secrets
 from resolvers.webhooks.shapes import WEBHOOK_ENDPOINT
 from schema.errors import Invalid, NotPermitted, problem
@@ -70,17 +71,20 @@ async def create_webhook_endpoint(ctx: Context, data: WebhookEndpointCreate) -> 
     workspace_id = await workspace_for(ctx, data.workspace_id)
     _check_url(ctx, data.url)
     _check_kinds(ctx.principal, data.kinds)
+    scopes = sorted(scope for scope in SCOPES if covers(ctx.principal.scopes, scope))
+    _check_document(ctx, data.document, scopes)
     await _check_room(ctx, workspace_id)
     row = await insert_row(
         ctx.connection,
         WebhookEndpointRow,
         workspace_id=workspace_id,
         **data.model_dump(exclude={"workspace_id"}),
-        scopes=sorted(scope for scope in SCOPES if covers(ctx.principal.scopes, scope)),
+        scopes=scopes,
         **_maker(ctx.principal),
         position=await newest_position(ctx.connection, workspace_id),
     )
     secret = await add_secret(ctx.connection, ctx.services.secret_key, row)
+    wake_after(ctx)
     return WebhookEndpointCreated(secret=secret, webhook_endpoint=_as_endpoint(ctx, row))
 
 
@@ -94,6 +98,7 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
         _check_url(ctx, changes["url"])
     if "kinds" in changes:
         _check_kinds(ctx.principal, changes["kinds"])
+    _check_document(ctx, changes.get("document"), row.scopes)
     if changes.get("is_enabled") and not row.is_enabled:
         changes["disabled_reason"] = None
         changes["position"] = await newest_position(ctx.connection, row.workspace_id)
@@ -101,6 +106,7 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
         # What failed before says nothing of what is tried now.
         changes |= {"failing_since": None, "warned_at": None}
     changed = await update_row(ctx.connection, WebhookEndpointRow, row, **changes)
+    wake_after(ctx)
     if changed.kinds != row.kinds or not changed.is_enabled:
         kinds = told_kinds(changed, frozenset(map(Scope, changed.scopes)))
         await skip_pending(ctx.connection, changed, but=kinds if changed.is_enabled else None)
@@ -161,6 +167,13 @@ def _check_kinds(principal: Principal, kinds: Sequence[str]) -> None:
     if lacking:
         message = f"Your own credential does not have {_names(lacking)}, which reads resources of these kinds"
         raise Invalid([problem(("data", "kinds"), message, "wider")])
+
+
+def _check_document(ctx: Context, document: str | None, scopes: Sequence[str]) -> None:
+    """Raises `Invalid` for a document that an endpoint with these scopes cannot run."""
+    documents = ctx.services.webhooks.documents
+    if document is not None and documents is not None:
+        documents.check(document, frozenset(map(Scope, scopes)))
 
 
 def _check_reach(principal: Principal, row: WebhookEndpointRow) -> None:

@@ -1,19 +1,25 @@
 """What endpoints are sent: the kind and moment of a change, and its resource as REST reads it now."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 import orjson
 
 from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope
-from resolvers.changes.readable import read_resources
+from resolvers.changes.readable import read_resources, scope_of
 from resolvers.operations.context import Caller, Context, Services
 from schema.values.scalars import write_moment
+from schema.webhooks.services import PayloadDocuments
 from storage.changes.kinds import ChangeKind
 from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
+
+# In calls, of a document.
+MOST_COST = 100
 
 
 class NoBudget:
@@ -25,7 +31,8 @@ class NoBudget:
         pass
 
     def largest(self, limit: int | None) -> int | None:
-        return None
+        # What the graph may have come to cost since the document was saved.
+        return MOST_COST
 
     async def charge_answer(self, size: int) -> None:
         pass
@@ -37,26 +44,67 @@ class NoBudget:
         return {}
 
 
+class Payload(NamedTuple):
+    """A body as JSON, and the scopes that read what is in it."""
+
+    body: bytes
+    scopes: list[str]
+
+
 async def read_payloads(
-    services: Services, workspace_id: UUID, scopes: frozenset[Scope], deliveries: Sequence[WebhookDeliveryRow]
-) -> list[bytes]:
-    """The bodies of these deliveries of a workspace, as JSON: one statement for each kind of resource."""
+    services: Services,
+    endpoint: WebhookEndpointRow,
+    scopes: frozenset[Scope],
+    deliveries: Sequence[WebhookDeliveryRow],
+) -> list[Payload]:
+    """The payloads of these deliveries to an endpoint: one statement for each kind of resource."""
     ids: defaultdict[str, set[UUID]] = defaultdict(set)
     for each in deliveries:
         if each.resource_id is not None:
             ids[ChangeKind(each.kind).resource].add(each.resource_id)
-    ctx = _context(services, workspace_id, scopes)
-    resources = await read_resources(ctx, workspace_id, ids)
-    return [_body(each, resources) for each in deliveries]
+    ctx = _context(services, endpoint, scopes)
+    documents = services.webhooks.documents
+    if endpoint.document is not None and documents is not None:
+        return [await _chosen(ctx, documents, endpoint.document, each) for each in deliveries]
+    resources = await read_resources(ctx, endpoint.workspace_id, ids)
+    return [_payload(each, resources) for each in deliveries]
 
 
-def _body(delivery: WebhookDeliveryRow, resources: dict[UUID, Any]) -> bytes:
+def write_body(kind: str, at: datetime, content: Mapping[str, Any]) -> bytes:
+    """The body that tells what happened at a moment; `content` has its `data`."""
+    return orjson.dumps({"type": kind, "timestamp": write_moment(at), **content})
+
+
+def _payload(delivery: WebhookDeliveryRow, resources: dict[UUID, Any]) -> Payload:
     is_batch = delivery.resource_id is None
     data = {"count": delivery.count} if is_batch else resources.get(delivery.resource_id)  # type: ignore[arg-type]
-    return orjson.dumps({"type": delivery.kind, "timestamp": write_moment(delivery.at), "data": data})
+    body = write_body(delivery.kind, delivery.at, {"data": data})
+    return Payload(body, [scope_of(ChangeKind(delivery.kind)).value])
 
 
-def _context(services: Services, workspace_id: UUID, scopes: frozenset[Scope]) -> Context:
-    """The context of reads by an endpoint: its scopes in its one workspace."""
-    principal = Principal(PrincipalKind.WORKSPACE_TOKEN, uuid4(), scopes, workspace_id)
+async def _chosen(
+    ctx: Context, documents: PayloadDocuments, text: str, delivery: WebhookDeliveryRow
+) -> Payload:
+    """The payload that a document chooses. What was ingested has no id to give it, and tells its count."""
+    if delivery.resource_id is None:
+        return _payload(delivery, {})
+    content = await documents.run(ctx, text, delivery.resource_id)
+    body = write_body(delivery.kind, delivery.at, content)
+    return Payload(body, sorted(scope.value for scope in ctx.principal.scopes))
+
+
+def _context(services: Services, endpoint: WebhookEndpointRow, scopes: frozenset[Scope]) -> Context:
+    """The context of reads by an endpoint: its scopes in its one workspace.
+
+    What its document uses counts for the token or application that made it, if one did.
+    """
+    is_token = endpoint.maker_kind == PrincipalKind.WORKSPACE_TOKEN
+    is_client = endpoint.maker_kind == PrincipalKind.OAUTH_TOKEN
+    principal = Principal(
+        PrincipalKind.WORKSPACE_TOKEN if is_token else PrincipalKind.OAUTH_TOKEN,
+        (endpoint.maker_id if is_token else None) or uuid4(),
+        scopes,
+        endpoint.workspace_id,
+        oauth_client_id=endpoint.maker_id if is_client else None,
+    )
     return Context(services, Caller(principal, NoBudget(), "webhooks", uuid4().hex))

@@ -106,6 +106,7 @@ BODIES: dict[str, Any] = {
         "kinds": [ChangeKind.FILE_SHARE_SESSION_PAID.value, ChangeKind.CUSTOMER_CREATED.value],
     },
     "update_webhook_endpoint": {"description": "Books each payment"},
+    "redeliver_webhook_endpoint": {"since": "2026-01-31T09:00:00Z"},
     "update_oauth_client": {"name": "Bookkeeper for studios"},
     "register_oauth_client_documents": {
         "documents": [{"name": "Names", "text": "query Names { shares { data { name } } }"}]

@@ -15,7 +15,9 @@ from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
 from resolvers.metrics import metrics
 from resolvers.shares import custom_fields, shares
+from resolvers.webhooks import deliveries as webhook_deliveries
 from resolvers.webhooks import endpoints as webhook_endpoints
+from resolvers.webhooks import trials as webhook_trials
 from resolvers.workspaces import deletion, workspaces
 from resolvers.workspaces import members as workspace_members
 from rest_compat.routing.metrics import CsvEndpoint, LongEndpoint
@@ -153,6 +155,13 @@ router.get("/webhook-endpoints/{id}", webhook_endpoints.get_webhook_endpoint)
 router.patch("/webhook-endpoints/{id}", webhook_endpoints.update_webhook_endpoint)
 router.delete("/webhook-endpoints/{id}", webhook_endpoints.delete_webhook_endpoint)
 router.post("/webhook-endpoints/{id}/secret", webhook_endpoints.rotate_webhook_endpoint_secret)
+router.post("/webhook-endpoints/{id}/test", webhook_trials.test_webhook_endpoint, status=200)
+router.post("/webhook-endpoints/{id}/redeliver", webhook_deliveries.redeliver_webhook_endpoint, status=200)
+
+router.about("Webhook deliveries", "What endpoints were told, with both sides of every attempt.")
+router.get("/webhook-deliveries/", webhook_deliveries.list_webhook_deliveries)
+router.get("/webhook-deliveries/{id}", webhook_deliveries.get_webhook_delivery)
+router.post("/webhook-deliveries/{id}/redeliver", webhook_deliveries.redeliver_webhook_delivery, status=200)
 
 router.about("Deletions", "What was deleted in the last 90 days, for systems that keep a copy.")
 router.get("/deletions/", deletions.list_deletions)

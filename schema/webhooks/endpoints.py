@@ -15,6 +15,7 @@ from schema.values.scalars import Bool
 from storage.changes.kinds import ChangeKind
 
 ALL = "*"
+LONGEST_PAYLOAD_DOCUMENT = 8 * 1024
 _KINDS = [ALL, *(kind.value for kind in ChangeKind)]
 
 
@@ -61,6 +62,16 @@ Kinds = Annotated[
 EndpointUrlInput = Annotated[EndpointUrl, AfterValidator(_check_url)]
 Description = Annotated[str | None, Field(max_length=1000, description="A note on what the endpoint is for.")]
 DescriptionInput = Annotated[Description, NAMED]
+Document = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=LONGEST_PAYLOAD_DOCUMENT,
+        description="A GraphQL query that chooses the payload's `data`, with the variable `$id: ID!`, the "
+        "resource, or none. It reads what `scopes` read, and costs at most 100. Without it, `data` is the "
+        "resource as REST reads it.",
+    ),
+]
 IsEnabled = Annotated[Bool, Field(description="Whether changes are told to the endpoint.")]
 
 
@@ -81,6 +92,7 @@ class WebhookEndpoint(Resource):
             "resources of changes, in alphabetical order."
         ),
     ]
+    document: Document
     is_enabled: IsEnabled
     disabled_reason: Annotated[
         str | None,
@@ -109,6 +121,7 @@ class WebhookEndpointCreate(Input):
     url: EndpointUrlInput
     description: DescriptionInput = None
     kinds: Kinds
+    document: Document = None
     is_enabled: IsEnabled = True
     workspace_id: WorkspaceIdInput = None
 
@@ -117,12 +130,13 @@ class WebhookEndpointCreate(Input):
 class WebhookEndpointUpdate(Update):
     """Changes to a webhook endpoint. Fields left out keep their values; `kinds` are replaced as a whole."""
 
-    clears: ClassVar[frozenset[str]] = frozenset({"description"})
+    clears: ClassVar[frozenset[str]] = frozenset({"description", "document"})
     reads: ClassVar[type[BaseModel] | None] = WebhookEndpoint
 
     url: strawberry.Maybe[EndpointUrlInput | None]
     description: strawberry.Maybe[DescriptionInput]
     kinds: strawberry.Maybe[Kinds | None]
+    document: strawberry.Maybe[Document]
     is_enabled: strawberry.Maybe[IsEnabled | None]
 
 

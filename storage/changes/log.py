@@ -52,6 +52,11 @@ class ChangeLog:
         """Who makes the changes of the transaction, and the kinds that it may cause; None for any."""
         self._actor, self._declared = actor, kinds
 
+    @property
+    def workspace_ids(self) -> set[UUID]:
+        """The workspaces whose log it writes to."""
+        return {workspace_id for workspace_id, _, _ in self._written}
+
     def is_batch(self, kinds: Sequence[ChangeKind]) -> bool:
         """Whether changes of these kinds are one together, with their number. Raises `UndeclaredChange`."""
         return self._chosen(kinds).happened == _INGESTED

@@ -87,12 +87,21 @@ async def number_waiting(database: Database, workspace_id: UUID) -> None:
             await asyncio.sleep(SECONDS_BETWEEN_TRIES)
 
 
+async def number_own(connection: Connection, workspace_id: UUID) -> bool:
+    """Number what waits in a workspace, in the open transaction; False if another one holds its lock."""
+    if connection.dialect.name == "sqlite":
+        return True
+    if not await lock_workspace(connection, workspace_id):
+        return False
+    await number_changes(connection, workspace_id, MOST_AT_A_TIME)
+    return True
+
+
 async def newest_position(connection: Connection, workspace_id: UUID) -> int:
     """The position of the newest change of a workspace, after numbering what waits; of none, 0.
 
     If another transaction numbers changes at the same time, they may get later positions.
     """
-    if connection.dialect.name != "sqlite" and await lock_workspace(connection, workspace_id):
-        await number_changes(connection, workspace_id, MOST_AT_A_TIME)
+    await number_own(connection, workspace_id)
     ((position,),) = await connection.fetch(_NEWEST, {"home": workspace_id})
     return int(position)

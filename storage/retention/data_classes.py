@@ -69,7 +69,7 @@ _TEXTS = {
         "portal_codes": "visitor_tries",
         "second_steps": "authorization_digest",
         "storage_usage": "row_quotas",
-        "webhook_attempts": "code",
+        "webhook_attempts": "code scopes",
         "webhook_deliveries": "kind status",
         "webhook_endpoints": "kinds scopes disabled_reason maker_kind",
         "usage_counts": "client_kind surface name kind",
@@ -91,7 +91,7 @@ _TEXTS = {
         "oauth_grants": "redirect_uri nonce",
         "passkeys": "name credential_id",
         "shares": "metadata",
-        "webhook_endpoints": "url description",
+        "webhook_endpoints": "url description document",
         "workspaces": "details feature_settings notification_settings customer_email_settings "
         "customer_portal_settings return_url_schemes timezone",
     },

@@ -115,7 +115,7 @@ RULES: tuple[Rule, ...] = (
         "created_at",
         WEBHOOKS_KEPT_FOR,
         "webhook deliveries",
-        "Someone who looks for a lost one finds it in the database.",
+        "Until then it can be looked up, and sent again.",
     ),
     Rule(
         WebhookAttemptRow,

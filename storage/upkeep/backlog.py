@@ -3,26 +3,35 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, ScalarSelect, Table, func, literal, select, text
+from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, func, literal, select, text
 
+from storage.clock import now
 from storage.engine.database import Database
+from storage.enums import DeliveryStatus
 from storage.rows.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from storage.tables.mails import MailRow
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.shares.files import UNFINISHED, FileRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.types import MomentColumn
 
 MOST_COUNTED = 10_000
 
 
 class Backlog(NamedTuple):
-    """Numbers of rows, none above `MOST_COUNTED`, and when the oldest email was written."""
+    """Numbers of rows, none above `MOST_COUNTED`.
+
+    `oldest_mail` is when the oldest email was written, `webhook_due_at` since when a webhook is due.
+    """
 
     deltas: int
     mails: int
     open_uploads: int
     idempotency_keys: int
     oldest_mail: datetime | None
+    webhooks: int
+    webhook_due_at: datetime | None
 
 
 def _many(table: Table, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
@@ -30,19 +39,25 @@ def _many(table: Table, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
     return select(func.count()).select_from(rows.subquery()).scalar_subquery()
 
 
-_mails = table_of(MailRow)
+_mails, _deliveries = table_of(MailRow), table_of(WebhookDeliveryRow)
 _some_mails = select(_mails.c.created_at).order_by(_mails.c.due_at).limit(MOST_COUNTED).subquery()
+_DUE = (
+    _deliveries.c.status == DeliveryStatus.PENDING.value,
+    _deliveries.c.due_at <= bindparam("moment", type_=MomentColumn(timezone=True)),
+)
 _BACKLOG = select(
     _many(table_of(MetricDeltaRow)),
     _many(_mails),
     _many(table_of(FileRow), text(UNFINISHED.text)),  # type: ignore[arg-type]
     _many(table_of(IdempotencyKeyRow)),
     select(func.min(_some_mails.c.created_at)).scalar_subquery(),
+    _many(_deliveries, *_DUE),
+    select(func.min(_deliveries.c.due_at)).where(*_DUE).scalar_subquery(),
 )
 
 
 async def read_backlog(database: Database) -> Backlog:
     """Raises the errors of the database."""
     async with database.read() as connection:
-        (row,) = (await connection.execute(_BACKLOG)).all()
+        (row,) = (await connection.execute(_BACKLOG, {"moment": now()})).all()
         return Backlog(*row)

@@ -21,6 +21,8 @@ from storage.upkeep.claims import claim, is_due
 LEASE = timedelta(minutes=1)
 CHANGES_AT_A_TIME = 500
 ENDPOINTS_AT_A_TIME = 200
+# Of one endpoint: a receiver that is away, or slower than its workspace, fills no more of the table.
+MOST_PENDING = 10_000
 
 _endpoints, _deliveries = table_of(WebhookEndpointRow), table_of(WebhookDeliveryRow)
 _changes = table_of(ChangeRow)
@@ -35,14 +37,20 @@ class EndpointKey(NamedTuple):
     id: UUID
 
 
+async def workspaces_told(connection: Connection) -> frozenset[UUID]:
+    """The workspaces with an endpoint that is told of changes."""
+    told = select(_endpoints.c.workspace_id).where(_endpoints.c.is_enabled.is_(True)).distinct()
+    return frozenset((await connection.execute(told)).scalars())
+
+
 async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
-    """Endpoints whose workspace's log has changes that were not looked at for them."""
-    newer = exists().where(
-        _changes.c.workspace_id == _endpoints.c.workspace_id, _changes.c.position > _endpoints.c.position
-    )
+    """Endpoints whose workspace's log has changes that were not looked at for them, or have no position."""
+    own = _changes.c.workspace_id == _endpoints.c.workspace_id
+    newer = exists().where(own, _changes.c.position > _endpoints.c.position)
+    waiting = exists().where(own, _changes.c.position.is_(None))
     behind = (
         select(_endpoints.c.workspace_id, _endpoints.c.id)
-        .where(_endpoints.c.is_enabled.is_(True), newer)
+        .where(_endpoints.c.is_enabled.is_(True), newer | waiting)
         .limit(ENDPOINTS_AT_A_TIME)
     )
     return [EndpointKey(*row) for row in await connection.execute(behind)]
@@ -51,12 +59,14 @@ async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
 async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Sequence[str]) -> bool:
     """Turn the next changes of the log into deliveries of an endpoint, which is locked.
 
-    Returns whether more follow.
+    Returns whether more follow. With `MOST_PENDING` pending, the rest waits in the log.
 
     The position is kept in the same transaction, so that a process which dies has done all of it or nothing.
     """
     key = EndpointKey(endpoint.workspace_id, endpoint.id)
     own = and_(_endpoints.c.workspace_id == key.workspace_id, _endpoints.c.id == key.id)
+    if await _is_full(connection, key):
+        return False
     extent = await read_extent(connection, key.workspace_id)
     # Changes that are no longer kept cannot be told.
     after = max(endpoint.position, extent.oldest - 1)
@@ -72,6 +82,13 @@ async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Se
     await insert_new_rows(connection, WebhookDeliveryRow, [_delivery(key, change) for change in page.changes])
     await connection.execute(update(_endpoints).where(own).values(position=page.end))
     return page.has_more
+
+
+async def _is_full(connection: Connection, key: EndpointKey) -> bool:
+    """Whether the endpoint has as many pending deliveries as it may have."""
+    own = _deliveries.c.workspace_id == key.workspace_id, _deliveries.c.endpoint_id == key.id
+    last = select(_deliveries.c.id).where(*own, _IS_PENDING).offset(MOST_PENDING - 1).limit(1)
+    return (await connection.execute(last)).first() is not None
 
 
 def _delivery(key: EndpointKey, change: Logged) -> dict[str, object]:

@@ -36,9 +36,12 @@ GIVES_NONE = {
     "delete_webhook_endpoint",
     "delete_personal_access_token",
     "delete_workspace_access_token",
+    "redeliver_webhook_delivery",
+    "redeliver_webhook_endpoint",
     "register_oauth_client_documents",
     "remove_workspace_member",
     "revoke_authorized_application",
+    "test_webhook_endpoint",
     "update_passkey",
 }
 # What cannot be undone asks too.

@@ -9,7 +9,7 @@ import pytest
 
 from resolvers.files.clean_up import drop_abandoned_uploads
 from resolvers.files.quota import set_quota, usage_of
-from resolvers.operations.context import Quota
+from resolvers.operations.row_quotas import Quota
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.shares.files import FileRow

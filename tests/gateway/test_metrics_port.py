@@ -98,7 +98,7 @@ async def test_no_label_has_what_a_caller_sent(monitored: Gateway, owner: Tenant
     assert marker not in scraped.text.lower()
     assert scraped.values_of("operation") <= {*operation_routes(), "document", "other"}
     outcomes = {"ok", "refused", "rate_limited", "failed", "unavailable", "disconnected"}
-    assert scraped.values_of("outcome") <= {*outcomes, "sent", "postponed", "given_up"}
+    assert scraped.values_of("outcome") <= {*outcomes, "sent", "succeeded", "postponed", "given_up"}
 
 
 async def test_security_events_are_counted(monitored: Gateway, owner: Tenant) -> None:

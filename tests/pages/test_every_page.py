@@ -97,6 +97,14 @@ ANSWERS = [
     (Visitor.NEWCOMER, "/workspaces", {"Name": "Tiny", "Slug": "sign-in"}, "Create workspace", "problem"),
     (Visitor.MEMBER, "/{slug}/shares/new", {"Amount": "lots"}, "Create share", "problem"),
     (Visitor.MEMBER, "/{slug}/customers/{team}/portal-link", {}, "Create link", "Portal link"),
+    (Visitor.MEMBER, "/workspaces/{slug}/webhooks/{told_endpoint}", {}, "Send test", "blocked"),
+    (
+        Visitor.MEMBER,
+        "/workspaces/{slug}/webhooks",
+        {"URL": "https://a.example"},
+        "Create endpoint",
+        "problem",
+    ),
     (Visitor.MEMBER, "/{slug}/payments/00000000-0000-4000-8000-000000000000", {}, None, "Not found"),
 ]
 
@@ -132,6 +140,7 @@ SECRETS: list[tuple[str, dict[str, str], str]] = [
     ("/account/personal-access-tokens", {"Comment": "For curl"}, "Create token"),
     ("/workspaces/{slug}/oauth-clients", APPLICATION, "Create application"),
     ("/account/security", {}, "Create new codes"),
+    ("/workspaces/{slug}/webhooks/{told_endpoint}", {}, "Create new secret"),
 ]
 
 

@@ -8,7 +8,15 @@ from typing import Any
 from tests.parity.homes import Home
 from tests.support.callers.examples import FREE
 from tests.support.callers.surfaces import Refused, Rest
-from tests.support.callers.world import OAUTH_CLIENT, WEBHOOK, World, add_factors, allow
+from tests.support.callers.world import (
+    OAUTH_CLIENT,
+    TOLD_WEBHOOK,
+    WEBHOOK,
+    World,
+    add_delivery,
+    add_factors,
+    allow,
+)
 from tests.support.mails.mailed import latest_code
 from tests.support.mails.portal_codes import request
 from tests.support.servers.gateways import start_session
@@ -87,6 +95,12 @@ async def _oauth_client(home: Home, workspace: Any, user: Any, unique: str) -> d
 async def _webhook_endpoint(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
     made = await workspace.create_webhook_endpoint(data=WEBHOOK)
     return {"webhook_endpoint": made["webhook_endpoint"]["id"]}
+
+
+async def _told_endpoint(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
+    made = (await workspace.create_webhook_endpoint(data=TOLD_WEBHOOK))["webhook_endpoint"]
+    delivery = await add_delivery(workspace, made, home.world.share)
+    return {"told_endpoint": made["id"], "webhook_delivery": delivery}
 
 
 async def _document(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
@@ -181,6 +195,9 @@ SUBJECTS: dict[str, Subject] = {
     "update_webhook_endpoint": _webhook_endpoint,
     "rotate_webhook_endpoint_secret": _webhook_endpoint,
     "delete_webhook_endpoint": _webhook_endpoint,
+    "test_webhook_endpoint": _told_endpoint,
+    "redeliver_webhook_endpoint": _told_endpoint,
+    "redeliver_webhook_delivery": _told_endpoint,
     "delete_oauth_client_document": _document,
     "revoke_authorized_application": _application,
     "delete_browser_session": _browser_session,

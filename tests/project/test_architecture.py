@@ -37,6 +37,7 @@ NULLABLE = {
     "PortalSession.member",
     "Viewer.user",
     "Viewer.workspace",
+    "WebhookDelivery.attempts",
     "Workspace.returnUrlSchemes",
     "WorkspaceAccessToken.createdBy",
     "WorkspaceInvitation.invitedBy",

@@ -54,6 +54,7 @@ WITHOUT_CHANGES = {
     "list_portal_members",
     "list_portal_shares",
     "list_usage",
+    "list_webhook_deliveries",
     "list_webhook_endpoints",
     "list_workspace_access_tokens",
 }

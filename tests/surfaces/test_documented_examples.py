@@ -33,6 +33,8 @@ NEEDS_MORE = {
     "decline_workspace_invitation": "an invitation of another workspace",
     "get_authorized_application": "an application that the user has allowed something",
     "revoke_authorized_application": "an application that the user has allowed something",
+    "get_webhook_delivery": "a change that an endpoint was told",
+    "redeliver_webhook_delivery": "a change that an endpoint was told",
     "get_browser_session": "a browser in which the user is signed in",
     "get_portal_file_share_session": "a sale to the customer",
     "download_portal_file": "a sale to the customer",

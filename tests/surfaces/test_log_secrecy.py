@@ -20,7 +20,7 @@ from gateway.settings.settings import Settings
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from rest_compat.api import operation_routes
-from storage.enums import Currency, WorkspaceRole
+from storage.enums import Currency, DeliveryStatus, WorkspaceRole
 from tests.support.browsers.browsing import Browsing
 from tests.support.callers.examples import EXAMPLES, PERSONAL
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.both_databases
 FREE_TEXTS = ("name", "comment", "label", "external_id", "description")
 BREAKABLE = ("customers", "shares", "custom_fields", "users")
 MARKED = re.compile(r"zq[0-9]+xj[0-9a-f]{12}", re.IGNORECASE)
-WORDS = [member.value for kind in (Scope, Currency, WorkspaceRole) for member in kind]
+WORDS = [member.value for kind in (Scope, Currency, WorkspaceRole, DeliveryStatus) for member in kind]
 OURS = re.compile(rf"[0-9a-f-]{{36}}|\d{{4}}-\d\d-\d\d \S+|True|False|{'|'.join(WORDS)}")
 _numbers = count(1)
 

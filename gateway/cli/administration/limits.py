@@ -9,7 +9,7 @@ from gateway.cli.kit.output import show
 from gateway.services import quotas_of
 from gateway.settings.settings import Settings
 from resolvers.files.quota import set_quota, set_row_quotas, usage_of
-from resolvers.operations.context import Quota
+from resolvers.operations.row_quotas import Quota
 from resolvers.workspaces.administration import set_limit
 from schema.values.prose import write_size
 from storage.totals.kinds import bytes_of, usage_of_kind

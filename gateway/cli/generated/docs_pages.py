@@ -22,6 +22,7 @@ from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
 from storage.retention.data_classes import CLASSES, PROTECTIONS, DataClass
 from storage.retention.deletion import ROWS_AT_A_TIME
 from storage.retention.rules import RULES
+from storage.retention.trimming import BOUNDS
 
 OAUTH_CLIENTS_NOTE = (
     "With `oauth_clients:write`, a credential can give an OAuth client more scopes than it has itself, and\n"
@@ -196,6 +197,13 @@ def retention_page() -> str:
         ends = " or ".join(f"`{rule.ends_at}`" for rule in (first, *others))
         span = _span(first.kept_for) + (f" (`{first.setting}`)" if first.setting else "")
         lines += _row(rows, f"`{table}`", span, ends, first.why)
+    lines += [
+        "\nOf these rows each workspace keeps only the newest, which a gateway sees to every hour:\n",
+        *_row("rows", "table", "at most", "why"),
+        "|---|---|---|---|",
+    ]
+    for bound in BOUNDS:
+        lines += _row(bound.rows, f"`{bound.table.name}`", f"{bound.most:,}", bound.why)
     return "\n".join(lines) + "\n"
 
 

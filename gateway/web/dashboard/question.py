@@ -37,7 +37,8 @@ _HOURS_OF_A_DAY = 24
 class Question:
     """The values of the address; those that it leaves out have defaults.
 
-    `own_zone` is the workspace's. `interval` is None if it follows from the range. `share_id` and `customer_id` are texts as sent.
+    `own_zone` is the workspace's. `interval` is None if it follows from the range. `share_id` and
+    `customer_id` are texts as sent.
     """
 
     range: str

@@ -32,7 +32,7 @@ def zone_of(request: Request) -> str | None:
 
 
 def write_moment(at: datetime) -> Markup:
-    """A date and time as HTML. Without a zone of the page it is in UTC, and scripts may write it in theirs."""
+    """A date and time as HTML; without a zone of the page in UTC, for a script to write in the reader's."""
     zone, utc = _zone.get(), f"{_text(at.astimezone(UTC))} UTC"
     if zone is None:
         return Markup('<time datetime="{}" data-local>{}</time>').format(at.isoformat(), utc)

@@ -27,6 +27,7 @@ OTHER_PAGES = (
     ("Members", f"{HOME_PATH}/{{slug}}/members"),
     ("Access tokens", f"{HOME_PATH}/{{slug}}/access-tokens"),
     ("OAuth clients", f"{HOME_PATH}/{{slug}}/oauth-clients"),
+    ("Webhooks", f"{HOME_PATH}/{{slug}}/webhooks"),
     ("API usage", f"{HOME_PATH}/{{slug}}/usage"),
     ("All workspaces", HOME_PATH),
     ("Account", "/account"),

@@ -17,8 +17,8 @@ from schema.errors import Invalid, problem
 from schema.kit.pages import MOST_PER_PAGE
 from schema.values.prose import write_size
 from schema.workspaces.workspaces import Workspace
-from storage.metrics.zones import is_zone, zone_names
 from storage.enums import Currency, FileService, WorkspaceRole
+from storage.metrics.zones import is_zone, zone_names
 
 # The settings with a checkbox on the page, named as in the API. The API also stores settings that change
 # nothing here; a page that offered them would promise something.
@@ -57,7 +57,7 @@ async def show_workspaces(visit: Visit) -> Response:
 async def take_workspace(visit: Visit) -> Response:
     form = await visit.form()
     data = {"name": form.text("name"), "slug": form.text("slug")}
-    # Of the browser, which a script enters: the founder chose nothing, so one that we do not know is no error.
+    # The browser's, which a script enters: nobody typed one that we do not know.
     if is_zone(zone := form.text("timezone")):
         data["timezone"] = zone
     try:

@@ -34,7 +34,6 @@ if (list) {
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const fresh = page.getElementById(list.id);
       const known = new Set([...list.querySelectorAll("tbody a")].map((link) => link.href));
-      localize(fresh);
       const added = [...fresh.querySelectorAll("tbody th a")].filter((link) => !known.has(link.href));
       added.forEach((link) => link.closest("tr").classList.add("new"));
       list.replaceChildren(...fresh.childNodes);

@@ -125,6 +125,13 @@ class GraphQLEndpoint:
             name_roots(unregistered, self._documents, sent.text)
         return result
 
+    def query(
+        self, ctx: Context, text: str, variables: dict[str, Any]
+    ) -> Awaitable[tuple[Any, list[GraphQLError]]]:
+        """The data and errors of a query that no request brought. Raises `Failure`."""
+        sent = GraphQLRequest(text, None, variables, 0, ("", text.encode()))
+        return self._execute(ctx, sent, _QUERIES)
+
     async def _execute(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
@@ -207,7 +214,7 @@ async def _respond(
     body: dict[str, Any] = {} if data is None and errors else {"data": data}
     errors = bounded(errors)
     if errors:
-        body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
+        body["errors"] = [formatted(ctx, error) for error in errors[:MOST_ERRORS]]
     extensions: dict[str, Any] = {}
     if len(errors) > MOST_ERRORS:
         extensions["more"] = len(errors) - MOST_ERRORS
@@ -225,7 +232,7 @@ async def _respond(
     return Answer(200, written, headers, media_type)
 
 
-def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
+def formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
     """The error as callers see it; an unexpected one is logged and reveals only the request id."""
     failure = _failure_of(ctx, error)
     if isinstance(failure, Internal):

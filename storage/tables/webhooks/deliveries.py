@@ -19,8 +19,9 @@ class WebhookDeliveryRow(TenantRow, table=True):
     """A change that an endpoint is told; `due_at` is when it is tried next, while it is `pending`.
 
     A process claims deliveries by postponing `due_at`, and counts an attempt: only the process with the
-    latest attempt records what became of it. `first_due_at` is when it could be tried first. A delivery
-    outlives its endpoint, so there is no foreign key.
+    latest attempt records what became of it. `first_due_at` is when it could be tried first, or first again
+    after `attempts_before`, which were made before it was redelivered. A delivery outlives its endpoint, so
+    there is no foreign key.
     """
 
     __tablename__ = "webhook_deliveries"
@@ -59,11 +60,15 @@ class WebhookDeliveryRow(TenantRow, table=True):
     first_due_at: datetime = Field(sa_type=MomentColumn)
     due_at: datetime = Field(sa_type=MomentColumn)
     attempts: int = 0
+    attempts_before: int = 0
     ended_at: datetime | None = Field(default=None, sa_type=MomentColumn)
 
 
 class WebhookAttemptRow(TenantRow, table=True):
-    """An attempt: the answer's `status`, or the `code` of what prevented one, and both sides to 4 KiB."""
+    """An attempt: the answer's `status`, or the `code` of what prevented one, and both sides to 4 KiB.
+
+    `scopes` are those that read what was sent; null before they were noted.
+    """
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (
@@ -79,3 +84,4 @@ class WebhookAttemptRow(TenantRow, table=True):
     request_body: str
     response_headers: dict[str, Any] = Field(sa_type=JsonColumn)
     response_body: str
+    scopes: list[str] | None = Field(default=None, sa_type=JsonColumn)

@@ -13,8 +13,9 @@ from storage.types import JsonColumn, MomentColumn
 class WebhookEndpointRow(TenantRow, table=True):
     """A URL that is told of changes of these `kinds`, as far as `scopes` read their resources.
 
-    `kinds` is `["*"]` for all. `scopes` are those of the credential that created the endpoint. `maker_kind`
-    is that credential's kind, `maker_id` the token or OAuth client, and `maker_user_id` the user who used it.
+    `kinds` is `["*"]` for all. A GraphQL `document` chooses what is told of each change. `scopes` are those
+    of the credential that created the endpoint. `maker_kind` is that credential's kind, `maker_id` the token
+    or OAuth client, and `maker_user_id` the user who used it.
     The change log was looked through up to `position`. `failing_since` is the first failure since the last
     success, and `warned_at` when the owners were told.
     """
@@ -26,6 +27,7 @@ class WebhookEndpointRow(TenantRow, table=True):
     description: str | None = None
     kinds: list[str] = Field(sa_type=JsonColumn)
     scopes: list[str] = Field(sa_type=JsonColumn)
+    document: str | None = None
     is_enabled: bool = True
     disabled_reason: str | None = None
     maker_kind: str

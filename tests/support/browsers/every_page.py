@@ -15,8 +15,9 @@ from uuid import UUID
 from gateway.app import create_app
 from gateway.settings.settings import Settings
 from gateway.web.guide.contents import PAGES as GUIDE_PAGES
-from storage.rows.rows import table_of, update_rows
+from storage.rows.rows import insert_row, table_of, update_rows
 from storage.tables.accounts.second_factors import PasskeyRow
+from storage.tables.webhooks.deliveries import WebhookAttemptRow
 from tests.support.browsers.browsing import PASSWORD, browsing
 from tests.support.callers.surfaces import Rest
 from tests.support.callers.world import World, world_of
@@ -149,6 +150,19 @@ async def _lengthen(gateway: Gateway, workspace: Any, world: World) -> dict[str,
     async with gateway.database.write() as connection:
         own = table_of(PasskeyRow).c.id == UUID(world.passkey)
         await update_rows(connection, PasskeyRow, own, name=passkey)
+        await insert_row(
+            connection,
+            WebhookAttemptRow,
+            workspace_id=UUID(world.workspace),
+            delivery_id=UUID(world.webhook_delivery),
+            milliseconds=12_345,
+            status=503,
+            request_headers={"webhook-signature": "v1," + "a" * 300},
+            request_body='{"data": "' + "b" * 4000 + '"}',
+            response_headers={"content-type": "text/plain"},
+            response_body="Come back later. " * 100,
+            scopes=["shares:read"],
+        )
     return {"file_share_payment": payment["id"], "event": events["ids"][0]}
 
 
@@ -202,6 +216,9 @@ ACCOUNT = [
     Page("/workspaces/{slug}/members/{id}/remove", "workspace_member"),
     Page("/workspaces/{slug}/oauth-clients"),
     Page("/workspaces/{slug}/oauth-clients/{id}", "oauth_client"),
+    Page("/workspaces/{slug}/webhooks"),
+    Page("/workspaces/{slug}/webhooks/{id}", "told_endpoint"),
+    Page("/workspaces/{slug}/webhook-deliveries/{id}", "webhook_delivery"),
     Page("/workspaces/{slug}/usage"),
 ]
 DASHBOARD = [

@@ -59,6 +59,8 @@ ROOTS = {
     "oauthClients": ("", "(sorting: [CREATED_AT_DESC])"),
     "webhookEndpoint": ('(id: "{webhook_endpoint}")',),
     "webhookEndpoints": ("", "(limit: 1)"),
+    "webhookDelivery": ('(id: "{webhook_delivery}")',),
+    "webhookDeliveries": ("", "(status: [SKIPPED, FAILED], limit: 1)"),
     "portal": ("",),
     "viewer": ("",),
     "metricsLimits": ("",),

@@ -6,8 +6,10 @@ from uuid import UUID, uuid4
 
 from oauth.provider.consents import remember
 from resolvers.credentials.browser_sessions import start_browser_session
+from storage.clock import now
 from storage.rows.rows import insert_row
 from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow
 from tests.support.callers.surfaces import Rest, Surface
 from tests.support.servers.gateways import Gateway, Tenant
 from tests.support.tenants.membership import invited_elsewhere
@@ -21,6 +23,8 @@ OAUTH_CLIENT = {
 
 # Not enabled: the gateways of all tests would go on trying to reach it.
 WEBHOOK = {"url": "https://hooks.example.com/duograph", "kinds": ["share.created"], "is_enabled": False}
+# Enabled, but told of what tests hardly do, at an address to which nothing is sent.
+TOLD_WEBHOOK = {"url": "https://127.0.0.1/hooks", "kinds": ["workspace.status_changed"]}
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ class World:
     oauth_client: str
     oauth_client_document: str
     webhook_endpoint: str
+    told_endpoint: str
+    webhook_delivery: str
     authorized_application: str
 
     @property
@@ -95,6 +101,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     client = await workspace.create_oauth_client(data=OAUTH_CLIENT)
     allowed = await allow(user, tenant.user_id, client["oauth_client"]["id"])
     webhook = await workspace.create_webhook_endpoint(data=WEBHOOK)
+    told = await workspace.create_webhook_endpoint(data=TOLD_WEBHOOK)
     documents = await workspace.register_oauth_client_documents(
         id=client["oauth_client"]["id"],
         data={"documents": [{"text": "{ shares { data { name } } }", "name": "Names"}]},
@@ -126,6 +133,8 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         oauth_client=client["oauth_client"]["id"],
         oauth_client_document=documents["data"][0]["id"],
         webhook_endpoint=webhook["webhook_endpoint"]["id"],
+        told_endpoint=told["webhook_endpoint"]["id"],
+        webhook_delivery=await add_delivery(workspace, told["webhook_endpoint"], share["id"]),
         authorized_application=allowed,
     )
 
@@ -150,6 +159,23 @@ async def add_factors(user: Surface, user_id: str) -> str:
         await insert_row(connection, TotpSecretRow, user_id=owner, sealed="", last_step=0)
         values = {"name": "Phone", "credential_id": text, "public_key": "", "transports": ["internal"]}
         row = await insert_row(connection, PasskeyRow, user_id=owner, **values)
+    return str(row.id)
+
+
+async def add_delivery(workspace: Surface, endpoint: dict[str, Any], share: str) -> str:
+    """A delivery to the endpoint, which was not sent because it does not ask for the kind; gives its id."""
+    values = {"change_id": uuid4(), "position": 1, "kind": "share.created", "status": "skipped"}
+    moments = dict.fromkeys(("at", "first_due_at", "due_at", "ended_at"), now())
+    async with workspace.app.state.services.database.write() as connection:
+        row = await insert_row(
+            connection,
+            WebhookDeliveryRow,
+            workspace_id=UUID(endpoint["workspace_id"]),
+            endpoint_id=UUID(endpoint["id"]),
+            resource_id=UUID(share),
+            **values,
+            **moments,
+        )
     return str(row.id)
 
 

@@ -65,13 +65,19 @@ REACHES = (
         "storage/upkeep/backlog.py",
         "read_backlog",
         "With metrics on, at most every 10 seconds: how much waits, counted up to a bound.",
-        *("files", "metric_deltas"),
+        *("files", "metric_deltas", "webhook_deliveries"),
     ),
     _in(
         "storage/webhooks/queue.py",
         "endpoints_behind",
         "Once a second, a process looks for changes to tell to any endpoint.",
         *("webhook_endpoints", "changes"),
+    ),
+    _in(
+        "storage/webhooks/queue.py",
+        "workspaces_told",
+        "Every five seconds, a process notes whose changes it has to look at as soon as they are committed.",
+        "webhook_endpoints",
     ),
     _in(
         "storage/webhooks/queue.py",

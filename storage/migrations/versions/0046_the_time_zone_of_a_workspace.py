@@ -7,8 +7,8 @@ from alembic import op
 import storage.types
 
 
-revision = '0044'
-down_revision = '0043'
+revision = '0046'
+down_revision = '0045'
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,77 @@
+"""`duograph webhooks`: changes reach a receiver on one's own machine, and are made for it."""
+
+import subprocess
+
+import pytest
+
+from gateway.cli.administration.triggers import TRIGGERS
+from storage.changes.kinds import ChangeKind
+from tests.support.measures.patience import until
+from tests.support.servers.live import serve
+from tests.support.servers.receiver import Receiver
+
+SECRET = "whsec_" + "A" * 43 + "="
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder) as (address, tenant):
+        yield address, tenant
+
+
+@pytest.fixture
+def options(site):
+    address, tenant = site
+    return ["--gateway", address, "--token", tenant.token]
+
+
+async def test_what_changes_is_sent_signed_to_a_receiver(empty, site, options):
+    receiver = await Receiver().start()
+    listening = empty.start(
+        *("webhooks", "listen", "--forward", receiver.url, "--secret", SECRET),
+        *("--kind", "customer.created", "--workspace", site[1].slug, *options),
+        stdout=subprocess.PIPE,
+    )
+    with listening:
+        try:
+            # It has read where the log ends before it says so.
+            assert SECRET in listening.stdout.readline()
+            for kind in ("share.created", "customer.created"):
+                assert empty.run("webhooks", "trigger", kind, *options).stdout == f"Made one {kind}.\n"
+
+            async def arrived():
+                return receiver.received or None
+
+            (received,) = await until(arrived)
+        finally:
+            listening.kill()
+    content = received.verified(SECRET)
+    assert content["type"] == "customer.created"
+    assert content["data"]["name"].startswith("Made by duograph")
+    await receiver.stop()
+
+
+def test_every_kind_that_can_be_triggered_is_one_of_the_log(empty, options):
+    assert TRIGGERS.keys() <= set(ChangeKind)
+    for kind in TRIGGERS:
+        outcome = empty.run("webhooks", "trigger", kind, *options)
+        assert (outcome.status, outcome.stdout) == (0, f"Made one {kind}.\n"), outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("trigger", "workspace.status_changed"), "cannot be triggered"),
+        (("trigger", "share.created", "--workspace", "nowhere"), "reaches no workspace nowhere"),
+        (("trigger", "share.created", "--token", "dg_wat_wrong"), "401"),
+        (("trigger", "share.created", "--gateway", "http://127.0.0.1:1"), "does not answer"),
+        (("listen", "--forward", "http://127.0.0.1:1", "--kind", "nothing"), "422"),
+        (("listen", "--forward", "http://127.0.0.1:1", "--secret", "whsec_é"), "--secret"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(empty, options, arguments, sentence):
+    outcome = empty.run("webhooks", arguments[0], *options, *arguments[1:])
+    assert outcome.status in (1, 2)
+    assert sentence in outcome.stderr
+    assert "Traceback" not in outcome.stderr
