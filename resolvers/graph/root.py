@@ -56,6 +56,7 @@ from resolvers.shares import custom_fields, shares
 from resolvers.webhooks import deliveries as webhook_deliveries
 from resolvers.webhooks import endpoints as webhook_endpoints
 from resolvers.webhooks import trials as webhook_trials
+from resolvers.workspaces import copying as workspace_copying
 from resolvers.workspaces import deletion as workspace_deletion
 from resolvers.workspaces import invitations as workspace_invitations
 from resolvers.workspaces import members as workspace_members
@@ -207,6 +208,7 @@ class Mutation:
     create_workspace = expose(workspaces.create_workspace)
     update_workspace = expose(workspaces.update_workspace)
     delete_workspace = expose(workspace_deletion.delete_workspace)
+    copy_workspace = expose(workspace_copying.copy_workspace)
     invite_workspace_member = expose(workspace_members.invite_workspace_member)
     update_workspace_member = expose(workspace_members.update_workspace_member)
     accept_workspace_invitation = expose(workspace_invitations.accept_workspace_invitation)

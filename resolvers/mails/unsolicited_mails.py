@@ -6,6 +6,7 @@ import structlog
 from sqlalchemy import exists, select
 
 from resolvers.mails.mails import send_mails
+from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted, RateLimited
 from storage.enums import WorkspaceStatus
@@ -24,7 +25,7 @@ async def send_unsolicited_mail(ctx: Context, mail: Mail, workspace_id: UUID) ->
 
     Raises `NotPermitted` if the caller or the workspace may not send it, `RateLimited` beyond a budget.
     """
-    await _check_standing(ctx, workspace_id)
+    await _check_standing(ctx, mail, workspace_id)
     if mail.to == NO_RECIPIENT:
         wait = 0
     else:
@@ -46,11 +47,12 @@ async def send_unsolicited_mail_if_allowed(ctx: Context, mail: Mail, workspace_i
         log.info("mail held back", workspace=str(workspace_id), reason=str(refusal))
 
 
-async def _check_standing(ctx: Context, workspace_id: UUID) -> None:
+async def _check_standing(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
     confirmed = _users.c.email_verified_at.is_not(None)
     same = (_members.c.user_id == _users.c.id) & (_members.c.workspace_id == workspace_id)
     statement = select(
         _workspaces.c.status,
+        _workspaces.c.is_test,
         exists(select(_users.c.id).join_from(_users, _members, same).where(confirmed)).label("has_confirmed"),
         exists(select(_users.c.id).where(_users.c.id == _user_of(ctx), ~confirmed)).label("is_unconfirmed"),
     ).where(_workspaces.c.id == workspace_id)
@@ -60,6 +62,11 @@ async def _check_standing(ctx: Context, workspace_id: UUID) -> None:
             "Only users with a confirmed email address can send emails to other people. Open the link in "
             "your sign-up email, or request another at /account."
         )
+    if standing.is_test:
+        # Its members are no strangers: no review has to begin first.
+        if mail.to not in await addresses_of_members(ctx.connection, workspace_id):
+            raise NotPermitted("This is a test workspace. It sends emails to its own members only.")
+        return
     if standing.status == WorkspaceStatus.DENIED:
         raise NotPermitted(
             "This workspace was denied in its review, so it cannot send emails to other people."

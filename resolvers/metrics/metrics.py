@@ -6,7 +6,7 @@ from typing import Any
 from oauth.scopes import Scope
 from resolvers.metrics.answers import columns_of, info_of
 from resolvers.metrics.openings import rows_of
-from resolvers.metrics.reading import read_metrics
+from resolvers.metrics.reading import read_metrics, without_tests
 from resolvers.metrics.requests import (
     asked_metrics,
     check_grouping,
@@ -30,13 +30,15 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
 
     A period begins at the first instant of its local date. Filters apply to every metric. Money is counted
     in one currency; `other_currencies` reports the amounts that this leaves out, and `group_by: currency`
-    everything in every currency.
+    everything in every currency. Test workspaces count only where `workspace_id` names them, or with
+    `include_test`.
     """
     metrics = asked_metrics(filters)
     check_selection(ctx, metrics)
     check_grouping(ctx, filters)
     ranges = ranges_of(filters)
     await check_workspaces(ctx, filters.workspace_id)
+    filters = await without_tests(ctx, filters)
     read = await read_metrics(ctx, filters, ranges)
     asked, compared, currency = ranges.asked, ranges.compared, read.currency
     comparison = None

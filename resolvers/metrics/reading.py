@@ -58,6 +58,23 @@ class Read(NamedTuple):
     others: Mapping[str, Any]
 
 
+async def without_tests(ctx: Context, filters: MetricsQuery) -> MetricsQuery:
+    """The same filters; for several workspaces that are not named, they name those that are no tests."""
+    principal = ctx.principal
+    if filters.workspace_id is not None or filters.include_test or len(principal.workspace_ids) < 2:
+        return filters
+
+    def make() -> Select[Any]:
+        seen = visible(WorkspaceRow, with_places(principal))
+        return select(_workspaces.c.id).where(seen, _workspaces.c.is_test.is_(True))
+
+    plan = plan_for(ctx, ("test workspaces", form_of(principal)), make)
+    rows = await ctx.fetch(plan, principal.ids, replica=True)
+    tests = {id for (id,) in ctx.services.database.converted(plan, rows)}
+    others = [id for id in principal.workspace_ids if id not in tests]
+    return filters.model_copy(update={"workspace_id": others}) if tests and others else filters
+
+
 async def read_metrics(ctx: Context, filters: MetricsQuery, ranges: Ranges) -> Read:
     """What is selected, of one state of the database."""
     found = await _read_at_once(ctx, filters, ranges)

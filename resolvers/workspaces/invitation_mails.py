@@ -23,6 +23,8 @@ _workspaces, _users = table_of(WorkspaceRow), table_of(UserRow)
 async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
     """Send the email of a new or renewed invitation, within the change that creates it.
 
+    Invitations to a test workspace are not mailed.
+
     Raises `NotPermitted` or `RateLimited` if it may not be sent, which undoes the change.
     """
     if member.expires_at is None:
@@ -31,6 +33,7 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
         select(
             _workspaces.c.name,
             _workspaces.c.avatar_url,
+            _workspaces.c.is_test,
             _users.c.name.label("inviter"),
             _users.c.email.label("inviter_email"),
         )
@@ -50,7 +53,9 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
         ends=write_moment(member.expires_at),
         page=f"{own}{PAGE_PATH}",
     )
-    await send_unsolicited_mail(ctx, mail, member.workspace_id)
+    # A test workspace mails its members only: who is invited finds the invitation on that page.
+    if not workspace.is_test:
+        await send_unsolicited_mail(ctx, mail, member.workspace_id)
     wait = await ctx.services.mail_budget.charge_invitation(member.workspace_id)
     if wait:
         raise RateLimited(

@@ -96,18 +96,26 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     A workspace access token can create one too, while the user who created the token is a member of the
     token's workspace. That user becomes the owner; the token still accesses only its own workspace.
     """
-    founder_id = await _founder_id(ctx)
-    if data.slug in ctx.services.reserved_slugs:
-        message = "This slug is reserved for the service's own pages"
-        raise Invalid([problem(("data", "slug"), message, "reserved", input=data.slug)])
-    founder = await lock_user(ctx.connection, founder_id)
-    await _check_room(ctx, founder)
     sent = data.model_dump(exclude_unset=True)
     values = {name: value for name, value in sent.items() if value is not None}
     submission = _submission(None, values.get("details"))
-    workspace = await insert_workspace(ctx.connection, founder, **values, **submission)
+    return shaped(ctx.services, WORKSPACE, await found_workspace(ctx, **values, **submission))
+
+
+async def found_workspace(ctx: Context, slug: str, **values: Any) -> WorkspaceRow:
+    """Insert a workspace whose first owner is the user who calls, or who created the token.
+
+    Raises `Invalid` for a reserved slug, and `NotPermitted` if there is no such user or it owns too many.
+    """
+    founder_id = await _founder_id(ctx)
+    if slug in ctx.services.reserved_slugs:
+        message = "This slug is reserved for the service's own pages"
+        raise Invalid([problem(("data", "slug"), message, "reserved", input=slug)])
+    founder = await lock_user(ctx.connection, founder_id)
+    await _check_room(ctx, founder)
+    workspace = await insert_workspace(ctx.connection, founder, slug=slug, **values)
     ctx.note_joining(workspace.id)
-    return shaped(ctx.services, WORKSPACE, workspace)
+    return workspace
 
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_workspace, causes=(ChangeKind.WORKSPACE_UPDATED,))

@@ -18,7 +18,7 @@ from resolvers.shares import custom_fields, shares
 from resolvers.webhooks import deliveries as webhook_deliveries
 from resolvers.webhooks import endpoints as webhook_endpoints
 from resolvers.webhooks import trials as webhook_trials
-from resolvers.workspaces import deletion, workspaces
+from resolvers.workspaces import copying, deletion, workspaces
 from resolvers.workspaces import members as workspace_members
 from rest_compat.routing.metrics import CsvEndpoint, LongEndpoint
 from rest_compat.routing.router import Router
@@ -34,6 +34,7 @@ router.get("/workspaces/", workspaces.list_workspaces, answer=Page[WorkspaceItem
 router.get("/workspaces/{id}", workspaces.get_workspace, omits=("slug",))
 router.patch("/workspaces/{id}", workspaces.update_workspace)
 router.delete("/workspaces/{id}", deletion.delete_workspace)
+router.post("/workspaces/{id}/copy", copying.copy_workspace)
 
 router.about("Workspace members", "Users with access to a workspace, their roles, and invitations.")
 router.post("/workspace-members/", workspace_members.invite_workspace_member)

@@ -43,6 +43,13 @@ class MetricsQuery(Filters):
         AfterValidator(check_zone),
     ] = "UTC"
     workspace_id: WorkspaceIdFilter = None
+    include_test: Annotated[
+        bool,
+        Field(
+            description="Whether test workspaces count too where no `workspace_id` names them. A credential "
+            "that has access to test workspaces only gets theirs anyway."
+        ),
+    ] = False
     share_id: Annotated[
         list[Id] | None, Field(description="Only activity on these shares.", max_length=100)
     ] = None

@@ -22,6 +22,7 @@ from schema.shares.shares import ShareOffer, ShareSorting
 from schema.values.scalars import Email, Id, Moment
 from schema.values.units import Money
 from schema.workspaces.settings import CustomerPortalSettings
+from schema.workspaces.workspaces import IsTest
 from storage.enums import Currency, MemberRole
 
 MOST_DOWNLOADS = 100
@@ -105,6 +106,7 @@ class PortalWorkspace(Output):
     website: str | None
     default_presentment_currency: Currency
     customer_portal_settings: CustomerPortalSettings
+    is_test: IsTest = None
 
 
 @graphql_type

@@ -73,6 +73,14 @@ _ZONE = Field(
     json_schema_extra={"pattern": ZONE_PATTERN},
 )
 TimeZone = Annotated[str, _ZONE, AfterValidator(check_zone)]
+IsTest = Annotated[
+    bool | None,
+    Field(
+        description="True for a test workspace, which is a copy of another; null for any other, and then "
+        "left out by REST. It emails its own members only, and metrics of several workspaces leave it out.",
+        exclude_if=is_absent,
+    ),
+]
 
 
 @graphql_type
@@ -115,6 +123,7 @@ class WorkspaceItem(Resource):
     customer_portal_settings: CustomerPortalSettings
     return_url_schemes: Annotated[list[str] | None, _SCHEMES, Field(exclude_if=is_absent)] = None
     timezone: Annotated[str | None, _ZONE, Field(exclude_if=is_absent)] = None
+    is_test: IsTest = None
 
 
 @graphql_type
@@ -145,6 +154,22 @@ class WorkspaceCreate(Input):
     customer_portal_settings: CustomerPortalSettingsInput | None = None
     return_url_schemes: Annotated[AppSchemes | None, _SCHEMES] = None
     timezone: TimeZone | None = None
+
+
+@graphql_input
+class WorkspaceCopy(Input):
+    """The name and the slug of a copy."""
+
+    name: Annotated[
+        WorkspaceNameInput | None,
+        Field(description="The copy's name; by default that of the workspace with ` (test)` after it."),
+    ] = None
+    slug: Annotated[
+        WorkspaceSlug | None,
+        Field(
+            description="The copy's slug; by default that of the workspace with `-test-` and 8 characters."
+        ),
+    ] = None
 
 
 @graphql_input

@@ -19,7 +19,7 @@ _ENDED = text("removal_due_at IS NOT NULL")
 class WorkspaceRow(ChangedRow, DirectoryRow, table=True):
     """A workspace. Of a deleted one the row remains with its slug, which is never given out again.
 
-    `removal_due_at` is when the background task next looks for what is left of it, null once nothing is.
+    `is_test` is true for a copy that tests run in, and null for all others. `removal_due_at` is when the background task next looks for what is left of it, null once nothing is.
     """
 
     __tablename__ = "workspaces"
@@ -48,6 +48,7 @@ class WorkspaceRow(ChangedRow, DirectoryRow, table=True):
     customer_portal_settings: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
     return_url_schemes: list[str] | None = Field(default=None, sa_type=JsonColumn)
     timezone: str | None = None
+    is_test: bool | None = None
     next_review_threshold: int | None = None
     requests_per_minute: int | None = None
     deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)

@@ -15,6 +15,7 @@ EXAMPLES: dict[str, Arguments] = {
     "create_workspace": lambda world: {"data": {"name": "Another", "slug": f"w-{uuid4().hex}"}},
     "get_workspace": lambda world: {"id": world.workspace},
     "list_workspaces": lambda world: {"name": "acme"},
+    "copy_workspace": lambda world: {"id": world.workspace, "data": {"slug": f"w-{uuid4().hex}"}},
     "update_workspace": lambda world: {"id": world.workspace, "data": {"name": "Renamed"}},
     "list_workspace_members": lambda world: {"workspace_id": [world.workspace]},
     "update_workspace_member": lambda world: {"id": world.workspace_member, "data": {"role": "owner"}},
