@@ -13,7 +13,11 @@ _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM, _CHECK = 30, 6
 _CLIENT_ID_RANDOM = 24
 _CLIENT_ID = re.compile(rf"dg_ci_[0-9A-Za-z]{{{_CLIENT_ID_RANDOM}}}")
-PATTERN = re.compile(rf"dg_({'|'.join(CredentialKind)})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})")
+# In place of the kind, in the tokens of test workspaces.
+_TEST = "test"
+PATTERN = re.compile(
+    rf"dg_({'|'.join([*CredentialKind, _TEST])})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})"
+)
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,11 @@ class Credential:
 def mint(kind: CredentialKind) -> Credential:
     """`dg_<kind>_`, 30 random base62 characters and their CRC-32 in 6 base62 digits."""
     return _credential(kind, _random(_RANDOM))
+
+
+def mint_for_test() -> Credential:
+    """A workspace token that begins with `dg_test_`, for a test workspace."""
+    return _credential(_TEST, _random(_RANDOM))
 
 
 def mint_from(kind: CredentialKind, signature: str) -> Credential:
@@ -50,7 +59,7 @@ def kind_of(text: str) -> CredentialKind | None:
     match = PATTERN.fullmatch(text)
     if match is None or not secrets.compare_digest(_checksum(match[2]), match[3]):
         return None
-    return CredentialKind(match[1])
+    return CredentialKind.WORKSPACE_TOKEN if match[1] == _TEST else CredentialKind(match[1])
 
 
 def digest(text: str) -> str:
@@ -58,7 +67,7 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _credential(kind: CredentialKind, random: str) -> Credential:
+def _credential(kind: str, random: str) -> Credential:
     text = f"dg_{kind}_{random}{_checksum(random)}"
     return Credential(text, digest(text))
 

@@ -84,7 +84,7 @@ class EventSource(StrEnum):
 
 
 class CredentialKind(StrEnum):
-    """The middle part of a credential's text, `dg_<kind>_...`."""
+    """The middle part of a credential's text, `dg_<kind>_...`; a test workspace's tokens have `test`."""
 
     WORKSPACE_TOKEN = "wat"  # noqa: S105
     PERSONAL_TOKEN = "pat"  # noqa: S105

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 
 from oauth.authentication import is_live
-from oauth.credentials import Credential, digest, mint
+from oauth.credentials import Credential, digest, mint, mint_for_test
 from oauth.scopes import Scope
 from storage.clock import now
 from storage.engine.connections import Connection
@@ -43,8 +43,11 @@ async def issue_token(
     expires_in: timedelta | None = None,
     credential: Credential | None = None,
 ) -> tuple[Credential, CredentialRow]:
-    """Create a token, a new `credential` if left out; returns its text, to be shown once, and its row."""
-    credential = credential or mint(kind)
+    """Create a token, a new `credential` if left out; returns its text, to be shown once, and its row.
+
+    The text of a test workspace's token begins with `dg_test_`.
+    """
+    credential = credential or await _mint(connection, kind, workspace_id)
     row = await insert_row(
         connection,
         CredentialRow,
@@ -58,6 +61,13 @@ async def issue_token(
         expires_at=now() + expires_in if expires_in else None,
     )
     return credential, row
+
+
+async def _mint(connection: Connection, kind: CredentialKind, workspace_id: UUID | None) -> Credential:
+    if kind is not CredentialKind.WORKSPACE_TOKEN:
+        return mint(kind)
+    is_test = select(_workspaces.c.is_test).where(_workspaces.c.id == workspace_id)
+    return mint_for_test() if (await connection.execute(is_test)).scalar() else mint(kind)
 
 
 async def list_tokens(

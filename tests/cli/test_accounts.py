@@ -66,6 +66,18 @@ def test_a_workspace_that_the_api_would_refuse_is_refused(
     assert said.startswith(reason)
 
 
+def test_a_workspace_is_copied_for_tests_on_behalf_of_a_member(command: Command) -> None:
+    made = command.json("workspaces", "copy", "acme", "--owner", OWNER, "--name", "Trial", "--slug", "trial")
+    assert (made["slug"], made["name"], made["is_test"]) == ("trial", "Trial", True)
+    assert "trial" in command.json("workspaces", "show", "trial")["slug"]
+    said = command.refusal("workspaces", "copy", "acme", "--owner", OWNER, "--slug", "graphql")
+    assert said.startswith("slug: This slug is reserved")
+    command.json("users", "create", "--email", "grace@example.com", stdin="another long password")
+    assert "no such workspace" in command.refusal(
+        "workspaces", "copy", "acme", "--owner", "grace@example.com"
+    )
+
+
 def test_a_review_moves_only_along_the_allowed_moves(command: Command) -> None:
     assert (
         command.json("workspaces", "status", "acme", "onboarding_started")["status"] == "onboarding_started"

@@ -1,6 +1,5 @@
 """Test workspaces: what a copy has of the workspace, and how it is kept apart from real ones."""
 
-
 import pytest
 
 from oauth.scopes import Scope

@@ -15,6 +15,7 @@ from resolvers.workspaces.administration import (
     set_review_threshold,
     set_role,
 )
+from resolvers.workspaces.copying import copy_workspace
 from resolvers.workspaces.deletion import end_workspace
 from resolvers.workspaces.memberships import lock_members
 from resolvers.workspaces.workspaces import create_workspace
@@ -31,6 +32,12 @@ SHOWN = (*LISTED, "email", "website", "details_submitted_at")
 def create(name: str, slug: str, owner: str, *, as_json: bool) -> None:
     workspace = wait_for(_create(read_settings(), name, slug, owner))
     text = f"Created the workspace {workspace.slug} ({workspace.id}) of {owner}."
+    show(workspace.model_dump(mode="json"), text, as_json=as_json)
+
+
+def copy(slug: str, owner: str, name: str | None, copy_slug: str | None, *, as_json: bool) -> None:
+    workspace = wait_for(_copy(read_settings(), slug, owner, {"name": name, "slug": copy_slug}))
+    text = f"Copied {slug} into the test workspace {workspace.slug} ({workspace.id}) of {owner}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
 
 
@@ -129,13 +136,27 @@ async def _create(settings: Settings, name: str, slug: str, owner: str) -> Works
     async with migrated(settings) as database:
         async with database.read() as connection:
             user = await user_of(connection, owner)
-        # Only the application knows the first segments of all addresses, and its import takes long.
-        from gateway.app import create_app  # noqa: PLC0415
-
-        reserved_slugs = create_app(settings).state.services.reserved_slugs
-        ctx = in_place_of(user, settings, database, reserved_slugs=reserved_slugs)
+        ctx = in_place_of(user, settings, database, reserved_slugs=_reserved_slugs(settings))
         workspace: Workspace = await perform(ctx, create_workspace, data={"name": name, "slug": slug})
         return workspace
+
+
+async def _copy(settings: Settings, slug: str, owner: str, data: dict[str, str | None]) -> Workspace:
+    async with migrated(settings) as database:
+        async with database.read() as connection:
+            source, user = await workspace_of(connection, slug), await user_of(connection, owner)
+        ctx = in_place_of(user, settings, database, reserved_slugs=_reserved_slugs(settings))
+        sent = {name: value for name, value in data.items() if value is not None}
+        workspace: Workspace = await perform(ctx, copy_workspace, id=source.id, data=sent)
+        return workspace
+
+
+def _reserved_slugs(settings: Settings) -> frozenset[str]:
+    # Only the application knows the first segments of all addresses, and its import takes long.
+    from gateway.app import create_app  # noqa: PLC0415
+
+    slugs: frozenset[str] = create_app(settings).state.services.reserved_slugs
+    return slugs
 
 
 async def _move(settings: Settings, slug: str, status: WorkspaceStatus) -> Workspace:

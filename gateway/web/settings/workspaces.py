@@ -9,6 +9,7 @@ from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import HOME_PATH, Visit, page
 from gateway.web.kit.workspaces import workspace_of
 from gateway.web.settings.pictures import picture_policy, pictures_for
+from resolvers.workspaces.copying import copy_workspace
 from resolvers.workspaces.deletion import delete_workspace
 from resolvers.workspaces.invitations import list_workspace_invitations
 from resolvers.workspaces.members import list_workspace_members
@@ -37,6 +38,7 @@ def workspace_routes() -> list[Route]:
         Route(HOME_PATH, page(take_workspace), methods=["POST"]),
         Route(f"{HOME_PATH}/{{slug}}", page(show_settings)),
         Route(f"{HOME_PATH}/{{slug}}", page(take_settings), methods=["POST"]),
+        Route(f"{HOME_PATH}/{{slug}}/copy", page(take_copy), methods=["POST"]),
         Route(f"{HOME_PATH}/{{slug}}/delete", page(take_deletion), methods=["POST"]),
     ]
 
@@ -91,6 +93,14 @@ async def take_settings(visit: Visit) -> Response:
     except Invalid as invalid:
         return await _show_settings(visit, workspace, form.refused(invalid), 422)
     return visit.redirect(visit.request.url.path, "Settings saved.")
+
+
+async def take_copy(visit: Visit) -> Response:
+    """Make a test workspace, and show it."""
+    form = await visit.form()
+    workspace = await workspace_of(visit)
+    copy = await visit.call(copy_workspace, key=form.raw("once"), id=workspace.id, data={})
+    return visit.redirect(f"/{copy.slug}/dashboard", f"{copy.name} is ready.")
 
 
 async def take_deletion(visit: Visit) -> Response:

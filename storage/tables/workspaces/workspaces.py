@@ -19,7 +19,8 @@ _ENDED = text("removal_due_at IS NOT NULL")
 class WorkspaceRow(ChangedRow, DirectoryRow, table=True):
     """A workspace. Of a deleted one the row remains with its slug, which is never given out again.
 
-    `is_test` is true for a copy that tests run in, and null for all others. `removal_due_at` is when the background task next looks for what is left of it, null once nothing is.
+    `is_test` is true for a copy that tests run in, null for all others. `removal_due_at` is when the
+    background task next looks for what is left of it, null once nothing is.
     """
 
     __tablename__ = "workspaces"

@@ -26,6 +26,20 @@ def create(
     workspaces.create(name, slug, owner, as_json=as_json)
 
 
+@app.command()
+def copy(
+    slug: Slug,
+    owner: Annotated[str, typer.Option(metavar="EMAIL", help="The member who owns the copy.")],
+    name: Annotated[str | None, typer.Option(help="The copy's name.")] = None,
+    copy_slug: Annotated[str | None, typer.Option("--slug", help="The copy's name in web addresses.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Copy a workspace's shares, custom fields and settings into a test workspace."""
+    from gateway.cli.administration import workspaces
+
+    workspaces.copy(slug, owner, name, copy_slug, as_json=as_json)
+
+
 @app.command("list")
 def list_(limit: Limit = 100, as_json: Json = False) -> None:
     """List workspaces."""
