@@ -149,8 +149,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
             await each.close()
 
     app = _bare_app(monitoring, lifespan)
-    app.state.context = make_context
-    documents = app.state.schema.documents
+    app.state.context, documents = make_context, app.state.schema.documents
     _add_routes(app, settings, objects, database, demo)
     mail_budget = make_mail_budget(settings, mail_limiter, days, monitoring.refusals)
     webhooks = Webhooks(settings, app.state.schema, app.state.graphql)
@@ -167,8 +166,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
-    budgets = make_budgets(settings, limiter, monitoring.refusals)
-    app.front = _front(app, settings, services, budgets)
+    app.front = _front(app, settings, services, make_budgets(settings, limiter, monitoring.refusals))
     return app
 
 
