@@ -51,10 +51,9 @@ def html_page(
     zone: str | None = None,
     **values: Any,
 ) -> HTMLResponse:
-    """The template with `values`; `policy` is a Content-Security-Policy, by default the strictest. Moments are
-    shown in `zone`, if there is one.
+    """The template with `values`; `policy` is a Content-Security-Policy, by default the strictest.
 
-    Raises `AnswerTooLarge`.
+    Moments are shown in `zone`, if there is one. Raises `AnswerTooLarge`.
     """
     headers = {
         "Cache-Control": "no-cache",
