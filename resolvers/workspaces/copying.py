@@ -65,7 +65,7 @@ async def copy_workspace(ctx: Context, id: UUID, data: WorkspaceCopy) -> Workspa
     members, tokens, OAuth clients, webhook endpoints and business details are not copied either.
 
     At most 5,000 rows (shares, prices, custom fields, and their places in shares) with 8 MiB of texts and
-    metadata are copied, all or nothing; for more, the answer is `not_permitted`.
+    metadata are copied, all or nothing; more are refused.
     """
     source = await get_visible(ctx, WorkspaceRow, id=id)
     await _check_size(ctx, id)
