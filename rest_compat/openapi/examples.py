@@ -20,6 +20,7 @@ PARAMETERS: dict[str, Any] = {**_DATES, "interval": "month", "external_id": "rea
 # By the name of the operation.
 BODIES: dict[str, Any] = {
     "create_workspace": {"name": "Tiny studio", "slug": "tiny-studio"},
+    "copy_workspace": {"name": "Tiny studio, to try things in"},
     "update_workspace": {"website": "https://example.com"},
     "invite_workspace_member": {"email": "sam@example.com", "role": WorkspaceRole.MEMBER.value},
     "update_workspace_member": {"role": WorkspaceRole.OWNER.value},

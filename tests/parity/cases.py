@@ -22,6 +22,7 @@ NUMBER_JUNK = [-1, 0, 101, 2**31]
 # Fields that only make sense together, or not at all.
 KEPT = {
     "complete_file_upload": frozenset({"id", "path", "parts"}),
+    "copy_workspace": frozenset({"slug"}),
     "create_file": frozenset({"size", "upload", "service", "mime_type", "checksum_sha256_base64"}),
     "authenticate_portal_code": frozenset({"email", "slug", "workspace_id", "code", "customer_id"}),
     "request_portal_code": frozenset({"email", "slug", "workspace_id"}),

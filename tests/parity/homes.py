@@ -42,7 +42,7 @@ class Home:
 
 
 # Operations of a user that a token of a workspace may not do.
-OF_USERS = {"create_workspace", "update_workspace"}
+OF_USERS = {"copy_workspace", "create_workspace", "update_workspace"}
 
 
 async def make_home(gateway: Gateway) -> Home:
