@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
@@ -53,6 +54,7 @@ from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
 from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
+from storage.changes import followers
 from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
 from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
@@ -160,7 +162,12 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         wake_delivery=mail.wake,
         webhooks=webhooks.services,
     )
-    tasks += [*_service_tasks(settings, services), webhooks.task_for(services)]
+    looking = partial(services.followers.look, database)
+    tasks += [
+        *_service_tasks(settings, services),
+        webhooks.task_for(services),
+        BackgroundTask("followers", looking, every=followers.SECONDS_BETWEEN_LOOKS),
+    ]
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())

@@ -121,7 +121,8 @@ class Front:
         finally:
             current_request_id.reset(token)
             if self._watch is not None:
-                self._end(self._watch, exchange, scope, place, perf_counter() - started)
+                seconds = (exchange.began_at or perf_counter()) - started
+                self._end(self._watch, exchange, scope, place, seconds)
             if self._lines is not None:
                 self._lines.add(self._line(exchange, scope, sent, place, started))
 
@@ -168,7 +169,10 @@ class Front:
                 answer = await place.endpoint.answer(ctx, Request(asked, receive))
                 if len(answer.body) > LARGEST_ANSWER:
                     raise AnswerTooLarge
-                await exchange.write(answer)
+                if answer.parts is None:
+                    await exchange.write(answer)
+                else:
+                    await exchange.write_parts(answer, answer.parts, scope)
             for action in caller.after_response:
                 await action()
         except Failure as failure:

@@ -1,6 +1,6 @@
 """Answers the requests of one route: admits the caller, reads the arguments, runs the operation."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from inspect import isclass
 from typing import Any, ClassVar, get_args
@@ -42,6 +42,9 @@ class OperationEndpoint:
 
     media_type: ClassVar[str] = JSON
     headers: Mapping[str, str] = {}
+    arguments_class: ClassVar[type[Arguments]] = Arguments
+    # Runs the operation for its result.
+    run: ClassVar[Callable[[Operation, Context, Mapping[str, Any]], Awaitable[Any]]] = staticmethod(run)
     # The path that reads what a POST creates, without its id.
     place_of_new: str | None = None
 
@@ -55,7 +58,7 @@ class OperationEndpoint:
         self._demands = [Demand.of(operation)]
         # The model of the objects whose links a request can expand.
         self.expands = expandable(operation, model)
-        self._arguments = Arguments(
+        self._arguments = self.arguments_class(
             operation, path_names, RouteUsage(operation, place), self.expands is not None
         )
         if operation.deprecation is not None:
@@ -79,7 +82,7 @@ class OperationEndpoint:
                 ctx = replace(ctx, chosen=expansion.chosen)
             if cost > 1:
                 await charge_remainder(ctx.caller, cost)
-            result = await run(operation, ctx, arguments)
+            result = await self.run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, self._path_names) from None
         if expansion is not None:

@@ -1,0 +1,304 @@
+"""The stream of changes over real sockets: what arrives, where it goes on, and what ends it."""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from storage.changes import followers
+from tests.support.measures.moved_loop import MovedLoop
+from tests.support.measures.patience import PATIENCE_SECONDS, eventually
+from tests.support.servers.gateways import Tenant
+from tests.support.servers.live import serve
+
+pytestmark = pytest.mark.both_databases
+
+FREE = [{"amount_type": "free"}]
+STALL_SECONDS = 600
+
+
+class Event(dict[str, Any]):
+    """The fields of one event, with its `data` as JSON."""
+
+
+class Reader:
+    """Reads one open stream block by block."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._lines = response.iter_lines()
+
+    def block(self) -> Event | None:
+        """The next block, an event or not; None at the end."""
+        fields = Event()
+        for line in self._lines:
+            if not line:
+                return fields
+            name, _, value = line.partition(":")
+            fields[name] = json.loads(value) if name == "data" else value.strip()
+        return None
+
+    def event(self) -> Event:
+        """The next event."""
+        while (block := self.block()) is not None:
+            if "data" in block:
+                return block
+        raise AssertionError("The stream has ended.")
+
+    def rest(self) -> list[Event]:
+        """All blocks until the end."""
+        return list(iter(self.block, None))
+
+
+class Live:
+    """A gateway on a socket, whose clock only the tests move on."""
+
+    def __init__(self, address: str, tenant: Tenant, clock: MovedLoop) -> None:
+        self.address, self.tenant, self.clock = address, tenant, clock
+        self.client = httpx.Client(base_url=f"{address}/api", timeout=PATIENCE_SECONDS)
+
+    def send(self, method: str, path: str, token: str | None = None, **body: Any) -> Any:
+        headers = {"Authorization": f"Bearer {token or self.tenant.token}"}
+        answer = self.client.request(method, path, headers=headers, json=body or None)
+        assert answer.is_success, answer.text
+        return answer.json() if answer.content else None
+
+    def share(self) -> str:
+        """The id of a new share."""
+        id: str = self.send("POST", "/shares/", name=uuid4().hex, prices=FREE)["id"]
+        return id
+
+    def latest(self) -> str:
+        position: str = self.send("GET", "/changes/latest")["position"]
+        return position
+
+    @contextmanager
+    def stream(self, token: str | None = None, last: str | None = None, **query: Any) -> Iterator[Reader]:
+        headers = {"Authorization": f"Bearer {token or self.tenant.token}"}
+        if last is not None:
+            headers["Last-Event-ID"] = last
+        with self.client.stream("GET", "/changes/stream", headers=headers, params=query) as response:
+            yield Reader(response)
+
+    def refusal(self, **options: Any) -> tuple[int, Any]:
+        with self.stream(**options) as reader:
+            return reader.response.status_code, json.loads(reader.response.read())
+
+    def token(self, *scopes: str) -> dict[str, Any]:
+        """A new token of the workspace."""
+        owner, body = self.tenant.personal_token, {"comment": "reader", "scopes": scopes}
+        made = self.send("POST", "/workspace-access-tokens/", owner, workspace_id=self.tenant.id, **body)
+        return {"text": made["token"], "id": made["workspace_access_token"]["id"]}
+
+
+@pytest.fixture(scope="module")
+def live(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    clock, folder = MovedLoop(), tmp_path_factory.mktemp("live")
+    with serve(
+        database_url, folder, loop_factory=lambda: clock, stall_seconds=STALL_SECONDS
+    ) as (address, tenant):
+        running = Live(address, tenant, clock)
+        yield running
+        running.client.close()
+
+
+def test_a_commit_arrives_as_the_feed_tells_it(live: Live) -> None:
+    before = live.latest()
+    with live.stream() as reader:
+        assert reader.response.headers["content-type"] == "text/event-stream"
+        # Where it begins is known before anything happens.
+        assert reader.block() == {"retry": "1000", "id": before}
+        id = live.share()
+        event = reader.event()
+    (change,) = live.send("GET", f"/changes/?after={before}")["data"]
+    assert event == {"id": change["position"], "event": "share.created", "data": change}
+    assert change["resource_id"] == id
+
+
+def test_a_reader_that_is_cut_again_and_again_misses_nothing(live: Live) -> None:
+    last, made, read = live.latest(), [], []
+    for number in range(6):
+        made += [live.share() for _ in range(3)]
+        with live.stream(last=last, after="0" * 19) as reader:
+            for _ in range(number % 3 + 1):
+                event = reader.event()
+                read.append(event["data"]["resource_id"])
+                last = event["id"]
+    with live.stream(after=last) as reader:
+        while len(read) < len(made):
+            read.append(reader.event()["data"]["resource_id"])
+    assert read == made
+
+
+def test_pages_follow_each_other(live: Live) -> None:
+    after = live.latest()
+    event = {"name": "a", "external_customer_id": "c"}
+    for _ in range(60):
+        live.send("POST", "/events/ingest", events=[event])
+    with live.stream(after=after) as reader:
+        positions = [int(reader.event()["id"]) for _ in range(60)]
+    assert positions == list(range(int(after) + 1, int(after) + 61))
+
+
+def test_filters_choose_and_the_position_goes_on_without_an_event(live: Live) -> None:
+    with live.stream(kind="customer.created") as reader:
+        reader.block()
+        live.share()
+        end = live.latest()
+        assert eventually_placed(live, reader) == end
+        live.send("POST", "/customers/", email=f"{uuid4().hex}@example.com")
+        assert reader.event()["event"] == "customer.created"
+
+
+def eventually_placed(live: Live, reader: Reader) -> str:
+    """The position in the next comment that follows 15 quiet seconds."""
+    live.clock.advance(15)
+    block = reader.block()
+    assert block is not None and block.keys() == {"", "id"}
+    return str(block["id"])
+
+
+def test_another_workspace_is_never_told(live: Live) -> None:
+    other = live.send("POST", "/workspaces/", live.tenant.personal_token, name="Other", slug=f"w-{uuid4().hex}")
+    with live.stream() as reader:
+        theirs = {"workspace_id": other["id"], "name": "Theirs", "prices": FREE}
+        live.send("POST", "/shares/", live.tenant.personal_token, **theirs)
+        id = live.share()
+        assert reader.event()["data"]["resource_id"] == id
+    status, body = live.refusal(workspace_id=other["id"])
+    assert (status, body["error"]) == (404, "not_found")
+    status, body = live.refusal(token=live.tenant.personal_token)
+    assert (status, body["detail"][0]["loc"]) == (422, ["query", "workspace_id"])
+
+
+def test_a_credential_is_told_what_it_may_read(live: Live) -> None:
+    token = live.token("customers:read")
+    with live.stream(token["text"]) as reader:
+        live.share()
+        live.send("POST", "/customers/", email=f"{uuid4().hex}@example.com")
+        assert reader.event()["event"] == "customer.created"
+    status, body = live.refusal(token=token["text"], kind="share.created")
+    assert (status, body["error"]) == (403, "insufficient_scope")
+    status, body = live.refusal(token="no token")  # noqa: S106
+    assert (status, body["error"]) == (401, "invalid_token")
+
+
+def test_what_is_no_position_is_refused(live: Live) -> None:
+    status, body = live.refusal(last="7")
+    assert (status, body["detail"][0]["loc"]) == (422, ["header", "Last-Event-ID"])
+    assert live.refusal(after="7")[0] == 422
+    assert live.refusal(after="9" * 18 + "0")[0] == 410
+
+
+def test_a_revoked_token_ends_its_stream(live: Live) -> None:
+    token = live.token("shares:read")
+    with live.stream(token["text"]) as reader:
+        reader.block()
+        live.send("DELETE", f"/workspace-access-tokens/{token['id']}", live.tenant.personal_token)
+        assert ended(live, reader) == "invalid_token"
+
+
+def test_a_narrowed_token_ends_its_stream(live: Live) -> None:
+    token = live.token("shares:read", "customers:read")
+    with live.stream(token["text"]) as reader:
+        reader.block()
+        path, scopes = f"/workspace-access-tokens/{token['id']}", ["customers:read"]
+        live.send("PATCH", path, live.tenant.personal_token, scopes=scopes)
+        assert ended(live, reader) == "insufficient_scope"
+
+
+def test_leaving_the_workspace_ends_the_stream(live: Live) -> None:
+    owner = live.tenant.personal_token
+    workspace = live.send("POST", "/workspaces/", owner, name="Left", slug=f"w-{uuid4().hex}")
+    with live.stream(owner, workspace_id=workspace["id"]) as reader:
+        reader.block()
+        live.send("DELETE", f"/workspaces/{workspace['id']}", owner)
+        assert ended(live, reader) == "not_found"
+
+
+def ended(live: Live, reader: Reader) -> str:
+    """The error with which a stream ends within five seconds."""
+    live.clock.advance(4)
+    error, retry = reader.rest()[-2:]
+    assert (error["event"], retry) == ("error", {"retry": "1000"})
+    return str(error["data"]["error"])
+
+
+def test_streams_of_a_caller_are_counted_while_they_are_open(live: Live, monkeypatch: Any) -> None:
+    monkeypatch.setattr(followers, "MOST_OF_ONE", 1)
+    with live.stream() as reader:
+        reader.block()
+        status, body = live.refusal()
+        assert (status, body["error"]) == (429, "rate_limited")
+    # The place of one that has gone is free at once.
+    eventually(lambda: is_served(live))
+    monkeypatch.setattr(followers, "MOST_OF_ALL", 0)
+    status, body = eventually(lambda: refused_by_process(live))
+    assert (status, body["error"]) == (503, "unavailable")
+
+
+def is_served(live: Live) -> bool:
+    with live.stream() as reader:
+        return reader.response.status_code == 200
+
+
+def refused_by_process(live: Live) -> tuple[int, Any] | None:
+    status, body = live.refusal()
+    return None if status == 429 else (status, body)
+
+
+def test_a_reader_that_does_not_read_is_cut(live: Live) -> None:
+    after = live.latest()
+    share = live.share()
+    for number in range(80):
+        live.send("PATCH", f"/shares/{share}", description=f"{number}" + "x" * 60_000)
+    host, port = urlsplit(live.address).netloc.split(":")
+    with socket.create_connection((host, int(port))) as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        head = f"GET /api/changes/stream?after={after} HTTP/1.1\r\nHost: x\r\n"
+        slow.sendall(f"{head}Authorization: Bearer {live.tenant.token}\r\n\r\n".encode())
+        slow.settimeout(PATIENCE_SECONDS)
+        slow.recv(1)
+        eventually(lambda: is_cut(live, slow))
+
+
+def is_cut(live: Live, slow: socket.socket) -> bool:
+    """Whether the connection has been reset, after a quarter of the gateway's patience more."""
+    live.clock.advance(STALL_SECONDS / 4)
+    return slow.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0
+
+
+def test_a_server_that_stops_ends_its_streams(database_url: str, tmp_path: Path) -> None:
+    with serve(database_url, tmp_path) as (address, tenant):
+        headers = {"Authorization": f"Bearer {tenant.token}"}
+        client = httpx.Client(timeout=PATIENCE_SECONDS)
+        response = client.send(
+            client.build_request("GET", f"{address}/api/changes/stream", headers=headers), stream=True
+        )
+        reader = Reader(response)
+        reader.block()
+    # The server has stopped, and waited for no stream.
+    assert reader.rest() == [{"retry": "1000"}]
+    client.close()
+
+
+def test_head_is_answered_at_once(live: Live) -> None:
+    headers = {"Authorization": f"Bearer {live.tenant.token}"}
+    answer = live.client.head("/changes/stream", headers=headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
+
+
+def test_what_another_process_commits_arrives(database_url: str, live: Live, tmp_path: Path) -> None:
+    with live.stream() as reader, serve(database_url, tmp_path) as (address, _):
+        reader.block()
+        data = {"name": "Elsewhere", "prices": FREE}
+        headers = {"Authorization": f"Bearer {live.tenant.token}"}
+        made = httpx.post(f"{address}/api/shares/", headers=headers, json=data, timeout=PATIENCE_SECONDS)
+        assert reader.event()["data"]["resource_id"] == made.json()["id"]
