@@ -29,7 +29,7 @@ _NEWEST = Kept(
 )
 
 
-class Full(Exception):  # noqa: N818
+class Full(Exception):
     """No further stream fits; `of_one` says whether the subject's own are too many, or those of the process."""
 
     def __init__(self, *, of_one: bool) -> None:
