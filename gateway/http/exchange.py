@@ -50,10 +50,13 @@ class Exchange:
         self._of_place = of_place
         self._held: PublicAnswer | None = None
 
-    async def write(self, answer: Answer) -> None:
-        """Send a whole answer, whose bytes are charged."""
+    async def write(self, answer: Answer, scope: Scope) -> None:
+        """Send a whole answer, whose bytes are charged, or the parts of one, which charge for themselves."""
         if self.budget.owes:
             await self.budget.charge_database()
+        if answer.parts is not None:
+            await self._write_parts(answer, answer.parts, scope)
+            return
         if len(answer.body) > FREE_BYTES:
             await self.budget.charge_answer(len(answer.body))
         content: RawHeaders = []
@@ -72,8 +75,7 @@ class Exchange:
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": answer.body})
 
-    async def write_parts(self, answer: Answer, parts: Parts, scope: Scope) -> None:
-        """Send an answer for as long as it goes on; the parts charge for themselves."""
+    async def _write_parts(self, answer: Answer, parts: Parts, scope: Scope) -> None:
         content = [(b"content-type", (answer.media_type or "").encode("latin-1"))]
         headers = completed(_raw(answer.headers) + content, self._of_request(), self._of_place)
         self.status, self.began_at = answer.status, perf_counter()

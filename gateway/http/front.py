@@ -169,10 +169,7 @@ class Front:
                 answer = await place.endpoint.answer(ctx, Request(asked, receive))
                 if len(answer.body) > LARGEST_ANSWER:
                     raise AnswerTooLarge
-                if answer.parts is None:
-                    await exchange.write(answer)
-                else:
-                    await exchange.write_parts(answer, answer.parts, scope)
+                await exchange.write(answer, scope)
             for action in caller.after_response:
                 await action()
         except Failure as failure:
@@ -193,7 +190,7 @@ class Front:
             # Finding out took as long as the largest answer does.
             await exchange.budget.charge_answer(LARGEST_ANSWER)
         note_refusals(exchange.caller, [failure])
-        await exchange.write(rendered(scope["path"], sent, failure))
+        await exchange.write(rendered(scope["path"], sent, failure), scope)
 
     def _template(self, scope: Scope, place: Place | None) -> str:
         return self._templates.of(scope) if place is None else place.template

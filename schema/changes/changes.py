@@ -188,7 +188,7 @@ class ChangeStreamQuery(_ChosenChanges):
         str | None,
         Field(
             pattern=POSITION,
-            description="The position after which the stream begins; `Last-Event-ID` takes its place. Without "
-            "them, it begins with the next change that is made.",
+            description="The position after which the stream begins; `Last-Event-ID` takes its place. "
+            "Without them, it begins with the next change that is made.",
         ),
     ] = None

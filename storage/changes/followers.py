@@ -1,4 +1,4 @@
-"""Who follows change logs in this process: a commit wakes them, and so does a look at what others committed."""
+"""Who follows change logs in this process: commits wake them, and looks at what other processes committed."""
 
 import asyncio
 from collections import Counter
@@ -30,7 +30,7 @@ _NEWEST = Kept(
 
 
 class Full(Exception):
-    """No further stream fits; `of_one` says whether the subject's own are too many, or those of the process."""
+    """No further stream fits: `of_one` if the subject has too many, otherwise the process has."""
 
     def __init__(self, *, of_one: bool) -> None:
         super().__init__(of_one)
