@@ -63,6 +63,7 @@ from storage.engine.watched_statements import StatementWatch
 from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
 from storage.migrations.revisions import newest_revision
 from storage.objects.interface import ObjectStore
+from storage.persons.claims import SECONDS_BETWEEN_CLAIMS, continue_claims
 from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
 from storage.upkeep.recounting import SECONDS_BETWEEN_LOOKS as RECOUNT_SECONDS
 from storage.upkeep.recounting import Recounting, name_of
@@ -100,6 +101,7 @@ def _database_tasks(
     tasks = [
         BackgroundTask("fold", fold.run, every=0.5),
         BackgroundTask("pack", Packing(database).run, every=SECONDS_BETWEEN_ROUNDS),
+        BackgroundTask("claim", partial(continue_claims, database), every=SECONDS_BETWEEN_CLAIMS),
         BackgroundTask("recount", recounting.run, every=RECOUNT_SECONDS),
         *expiry_tasks(database, settings.changes_days),
     ]
@@ -148,8 +150,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
             await each.close()
 
     app = _bare_app(monitoring, lifespan)
-    app.state.context = make_context
-    documents = app.state.schema.documents
+    app.state.context, documents = make_context, app.state.schema.documents
     _add_routes(app, settings, objects, database, demo)
     mail_budget = make_mail_budget(settings, mail_limiter, days, monitoring.refusals)
     webhooks = Webhooks(settings, app.state.schema, app.state.graphql)
@@ -171,8 +172,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
-    budgets = make_budgets(settings, limiter, monitoring.refusals)
-    app.front = _front(app, settings, services, budgets)
+    app.front = _front(app, settings, services, make_budgets(settings, limiter, monitoring.refusals))
     return app
 
 

@@ -116,8 +116,8 @@ async def claim_external_id(connection: Connection, database: Database, customer
         (offered,) = await new_persons(connection, database, workspace_id, 1)
     assigned = await _assign(connection, workspace_id, {external_id: offered}, customer.id)
     held = assigned[external_id].person
-    if held != offered:
-        await claim_rows(connection, customer)
+    if held != offered and not await claim_rows(connection, customer, held):
+        await connection.execute(update(_externals).where(_is_external(customer)).values(unclaimed=held))
     if own is None:
         same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == customer.id)
         await connection.execute(update(_customers).where(same).values(person=held))

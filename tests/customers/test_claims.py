@@ -4,6 +4,8 @@ import asyncio
 
 import pytest
 
+from storage.persons import claims
+
 
 async def reported(surface, external_id):
     """Have a session, one of each report and an event under an external id."""
@@ -66,6 +68,23 @@ async def test_a_freed_external_id_leaves_the_rows_with_the_deleted_customer(sur
     second = await surface.create_customer(data={"email": "b@example.com", "external_id": "late"})
     assert await listed(surface, customer_id=[first["id"]]) == [1] * 5
     assert await listed(surface, customer_id=[second["id"]]) == [1] * 5
+
+
+@pytest.mark.both_databases
+async def test_more_than_one_transaction_takes_over_is_taken_over_in_the_background(
+    surface, gateway, monkeypatch
+):
+    # A thousand rows would take seconds to make.
+    monkeypatch.setattr(claims, "MOST_AT_ONCE", 2)
+    for _ in range(5):
+        await reported(surface, "late")
+    customer = await surface.create_customer(data={"email": "a@example.com", "external_id": "late"})
+    await reported(surface, "late")
+    # The gateway's own task may come first.
+    while await claims.continue_claims(gateway.database):
+        pass
+    assert await listed(surface, customer_id=[customer["id"]]) == [6] * 5
+    assert await listed(surface, customer_id=["none"]) == [0] * 5
 
 
 @pytest.mark.both_databases

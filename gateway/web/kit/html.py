@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from gateway.web.kit.assets import asset_url
-from gateway.web.kit.moments import write_moment
+from gateway.web.kit.moments import shown_in, write_moment
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge
 
 TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
@@ -44,11 +44,16 @@ def _templates() -> Environment:
 
 
 def html_page(
-    template: str, *, policy: str | None = None, status_code: int = 200, **values: Any
+    template: str,
+    policy: str | None = None,
+    status_code: int = 200,
+    *,
+    zone: str | None = None,
+    **values: Any,
 ) -> HTMLResponse:
     """The template with `values`; `policy` is a Content-Security-Policy, by default the strictest.
 
-    Raises `AnswerTooLarge`.
+    Moments are shown in `zone`, if there is one. Raises `AnswerTooLarge`.
     """
     headers = {
         "Cache-Control": "no-cache",
@@ -57,7 +62,8 @@ def html_page(
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    page = HTMLResponse(_templates().get_template(template).render(values), status_code, headers)
+    with shown_in(zone):
+        page = HTMLResponse(_templates().get_template(template).render(values), status_code, headers)
     if len(page.body) > LARGEST_ANSWER:
         raise AnswerTooLarge
     return page

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from gateway.web.kit.cookies import LAST_WORKSPACE, NOTICE, SESSION, VISITOR, Cookies
 from gateway.web.kit.forms import Form, read_form, token_for
 from gateway.web.kit.html import html_page
-from gateway.web.kit.moments import shown_in, zone_of
+from gateway.web.kit.moments import zone_of
 from oauth.authentication import authenticate_session
 from resolvers.operations.admission import Demand, admit
 from resolvers.operations.context import Context, Outcome
@@ -120,10 +120,8 @@ class Visit:
     ) -> Response:
         """The template with `values` and `visit`. The page is not cached, and a notice is shown once."""
         notice = self._notice()
-        with shown_in(zone_of(self.request)):
-            response = html_page(
-                template, policy=policy, status_code=status_code, visit=self, notice=notice, **values
-            )
+        shown = {**values, "visit": self, "notice": notice}
+        response = html_page(template, policy, status_code, zone=zone_of(self.request), **shown)
         response.headers["Cache-Control"] = NEVER_KEEP
         if notice is not None:
             self.cookies.clear(response, NOTICE)

@@ -14,7 +14,15 @@ UNCLAIMED = 'customer_id IS NULL AND external_customer_id IS NOT NULL'
 
 
 def upgrade() -> None:
-    online.add_columns('external_persons', sa.Column('customer_id', sa.Uuid(), nullable=True))
+    online.add_columns(
+        'external_persons',
+        sa.Column('customer_id', sa.Uuid(), nullable=True),
+        sa.Column('unclaimed', sa.Integer(), nullable=True),
+    )
+    online.create_index(
+        'ix_external_persons_unclaimed', 'external_persons', ['workspace_id', 'external_id'],
+        where='unclaimed IS NOT NULL',
+    )
     online.create_index(
         'ix_file_share_sessions_unclaimed', 'file_share_sessions', ['workspace_id', 'external_customer_id'],
         where=UNCLAIMED,
@@ -58,4 +66,6 @@ def downgrade() -> None:
     with op.batch_alter_table('file_share_sessions', schema=None) as batch_op:
         batch_op.drop_index('ix_file_share_sessions_unclaimed')
     with op.batch_alter_table('external_persons', schema=None) as batch_op:
+        batch_op.drop_index('ix_external_persons_unclaimed')
+        batch_op.drop_column('unclaimed')
         batch_op.drop_column('customer_id')

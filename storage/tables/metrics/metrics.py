@@ -2,10 +2,12 @@
 
 from uuid import UUID, uuid4
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
 from storage.types import CodePointText
+
+_HAS_UNCLAIMED = text("unclaimed IS NOT NULL")
 
 
 class MetricFactRow(SQLModel, table=True):
@@ -56,14 +58,26 @@ class ExternalPersonRow(SQLModel, table=True):
     """The person of an external id; the row is deleted with the customer who has the id.
 
     `customer_id` is that customer: whoever waited for it to take the id learns here who the person is.
+    `unclaimed` is the person under whose number the id has more rows than the customer could take over at
+    once; null if there are none.
     """
 
     __tablename__ = "external_persons"
+    __table_args__ = (
+        Index(
+            "ix_external_persons_unclaimed",
+            "workspace_id",
+            "external_id",
+            sqlite_where=_HAS_UNCLAIMED,
+            postgresql_where=_HAS_UNCLAIMED,
+        ),
+    )
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     external_id: str = Field(primary_key=True, sa_type=CodePointText)
     person: int
     customer_id: UUID | None = None
+    unclaimed: int | None = None
 
 
 class PersonMergeRow(SQLModel, table=True):

@@ -68,6 +68,12 @@ REACHES = (
         *("files", "metric_deltas", "webhook_deliveries"),
     ),
     _in(
+        "storage/persons/claims.py",
+        "continue_claims",
+        "Every five seconds, a process looks for an external id that left rows to take over.",
+        "external_persons",
+    ),
+    _in(
         "storage/webhooks/queue.py",
         "endpoints_behind",
         "Once a second, a process looks for changes to tell to any endpoint.",
