@@ -113,7 +113,9 @@ def _database_tasks(
 
 
 def _service_tasks(settings: Settings, services: Services) -> list[BackgroundTask]:
+    looking = partial(services.followers.look, services.database)
     return [
+        BackgroundTask("followers", looking, every=followers.SECONDS_BETWEEN_LOOKS),
         *storage_tasks(services, timedelta(days=settings.upload_days)),
         *counting_tasks(services, settings.usage_seconds),
         *removal_tasks(services),
@@ -163,12 +165,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         wake_delivery=mail.wake,
         webhooks=webhooks.services,
     )
-    looking = partial(services.followers.look, database)
-    tasks += [
-        *_service_tasks(settings, services),
-        webhooks.task_for(services),
-        BackgroundTask("followers", looking, every=followers.SECONDS_BETWEEN_LOOKS),
-    ]
+    tasks += [*_service_tasks(settings, services), webhooks.task_for(services)]
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())

@@ -31,6 +31,9 @@ _TAGGED = (ShapedRow, Resource)
 
 _EXPAND = EXPAND.encode()
 
+# Runs an operation with its arguments, for its result.
+Run = Callable[[Operation, Context, Mapping[str, Any]], Awaitable[Any]]
+
 
 class OperationEndpoint:
     """Runs `operation` with the arguments of a request. `model` is the type that it answers with.
@@ -43,8 +46,6 @@ class OperationEndpoint:
     media_type: ClassVar[str] = JSON
     headers: Mapping[str, str] = {}
     arguments_class: ClassVar[type[Arguments]] = Arguments
-    # Runs the operation for its result.
-    run: ClassVar[Callable[[Operation, Context, Mapping[str, Any]], Awaitable[Any]]] = staticmethod(run)
     # The path that reads what a POST creates, without its id.
     place_of_new: str | None = None
 
@@ -56,6 +57,7 @@ class OperationEndpoint:
         self._writer = TypeAdapter(model)
         self._path_names = path_names
         self._demands = [Demand.of(operation)]
+        self._run: Run = run
         # The model of the objects whose links a request can expand.
         self.expands = expandable(operation, model)
         self._arguments = self.arguments_class(
@@ -82,7 +84,7 @@ class OperationEndpoint:
                 ctx = replace(ctx, chosen=expansion.chosen)
             if cost > 1:
                 await charge_remainder(ctx.caller, cost)
-            result = await self.run(operation, ctx, arguments)
+            result = await self._run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, self._path_names) from None
         if expansion is not None:

@@ -50,7 +50,10 @@ class StreamEndpoint(OperationEndpoint):
     # Of nginx, which otherwise waits until it has more.
     headers: Mapping[str, str] = {"X-Accel-Buffering": "no"}
     arguments_class = ResumedArguments
-    run = staticmethod(follow)
+
+    def __init__(self, *declared: Any) -> None:
+        super().__init__(*declared)
+        self._run = follow
 
     def _answer(
         self, request: Request, ctx: Context, result: Following, arguments: Mapping[str, Any]
@@ -82,10 +85,10 @@ class EventParts:
         except Failure as failure:
             yield _failed(failure)
         except Exception as error:
-            failure = unforeseen(error, self._following.request_id)
-            if isinstance(failure, Internal):
+            unknown = unforeseen(error, self._following.request_id)
+            if isinstance(unknown, Internal):
                 log.exception("unforeseen", path="/api/changes/stream", method="GET")
-            yield _failed(failure)
+            yield _failed(unknown)
         yield RETRY
 
     def _place(self) -> bytes:
