@@ -52,11 +52,11 @@ class Exchange:
 
     async def write(self, answer: Answer, scope: Scope) -> None:
         """Send a whole answer, whose bytes are charged, or the parts of one, which charge for themselves."""
-        if self.budget.owes:
-            await self.budget.charge_database()
         if answer.parts is not None:
             await self._write_parts(answer, answer.parts, scope)
             return
+        if self.budget.owes:
+            await self.budget.charge_database()
         if len(answer.body) > FREE_BYTES:
             await self.budget.charge_answer(len(answer.body))
         content: RawHeaders = []
@@ -76,10 +76,12 @@ class Exchange:
         await self._send({"type": "http.response.body", "body": answer.body})
 
     async def _write_parts(self, answer: Answer, parts: Parts, scope: Scope) -> None:
-        content = [(b"content-type", (answer.media_type or "").encode("latin-1"))]
-        headers = completed(_raw(answer.headers) + content, self._of_request(), self._of_place)
-        self.status, self.began_at = answer.status, perf_counter()
         try:
+            if self.budget.owes:
+                await self.budget.charge_database()
+            content = [(b"content-type", (answer.media_type or "").encode("latin-1"))]
+            headers = completed(_raw(answer.headers) + content, self._of_request(), self._of_place)
+            self.status, self.began_at = answer.status, perf_counter()
             await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
             await send_parts(scope, self._send, parts)
         finally:
