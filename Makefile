@@ -143,7 +143,8 @@ cluster-share: setup  ## A part of `make cluster` that SEED draws, where the sou
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
 NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes
-SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/cluster/lost_nodes.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
+# Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.
+SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
 # They read PostgreSQL's plans, and a coordinator shows its own.
 NOT_ON_A_CLUSTER = --deselect tests/file_shares/test_range_plans.py
 ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
