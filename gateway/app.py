@@ -54,6 +54,7 @@ from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
 from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
+from storage.changes import followers
 from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
 from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
@@ -112,7 +113,9 @@ def _database_tasks(
 
 
 def _service_tasks(settings: Settings, services: Services) -> list[BackgroundTask]:
+    looking = partial(services.followers.look, services.database)
     return [
+        BackgroundTask("followers", looking, every=followers.SECONDS_BETWEEN_LOOKS),
         *storage_tasks(services, timedelta(days=settings.upload_days)),
         *counting_tasks(services, settings.usage_seconds),
         *removal_tasks(services),

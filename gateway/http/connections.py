@@ -9,6 +9,7 @@ import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.http.joined_answers import JoinedAnswer
+from gateway.http.streamed_answers import end_stream, is_stream
 from gateway.http.unsent_answers import UnsentAnswers, bytes_left
 
 MOST_HEADER_BYTES = 64 * 1024
@@ -49,7 +50,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     A client gets its whole answer, however slowly, as long as it receives some of it within `patience`
     seconds. What it has yet to receive of a complete answer is counted by `unsent`. An answer that is made
-    while it is sent, such as a download, waits for its client for as long as that likes.
+    while it is sent, such as a download, waits for its client for as long as that likes; a
+    stream of changes is cut once its client has left no room for `patience` seconds.
     """
 
     def __init__(self, *args: Any, patience: float, unsent: UnsentAnswers, **options: Any) -> None:
@@ -60,6 +62,8 @@ class PatientProtocol(HttpToolsProtocol):
         # What the client had yet to receive when it last received something.
         self._left: int | None = None
         self._left_since = 0.0
+        # When the client last left no room for more of its answer.
+        self._full_since = 0.0
         self._answer: JoinedAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
@@ -81,6 +85,7 @@ class PatientProtocol(HttpToolsProtocol):
             self._timer.cancel()
         self._unsent.release(self)
         super().connection_lost(exc)
+        self._end_stream()
 
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
@@ -135,6 +140,10 @@ class PatientProtocol(HttpToolsProtocol):
             # The loop keeps the whole answer until its last byte is with the system.
             self._unsent.hold(self, bytes_left(self.transport))
 
+    def pause_writing(self) -> None:
+        self._full_since = self.loop.time()
+        super().pause_writing()
+
     def resume_writing(self) -> None:
         self._holds_answer = False
         self._unsent.release(self)
@@ -162,6 +171,7 @@ class PatientProtocol(HttpToolsProtocol):
         """Close the connection: after the answer in progress, or a new one if it sends no request soon."""
         if self.cycle is not None:
             super().shutdown()
+            self._end_stream()
             return
         self._is_last = True
         self.loop.call_later(LAST_SECONDS, self._close_unused)
@@ -186,10 +196,21 @@ class PatientProtocol(HttpToolsProtocol):
                 self._check_later()
             return
         self._left = None
-        if self._has_stalled(now):
+        if self._leaves_stream(now):
+            self.cut()
+        elif self._has_stalled(now):
             self._end(b"408 Request Timeout")
         else:
             self._check_later()
+
+    def _end_stream(self) -> None:
+        if self.cycle is not None:
+            end_stream(self.cycle.scope)
+
+    def _leaves_stream(self, now: float) -> bool:
+        """Whether a stream has waited for its client for as long as the patience lasts."""
+        is_waiting = self.flow.write_paused and self.cycle is not None and is_stream(self.cycle.scope)
+        return is_waiting and now - self._full_since >= self._patience
 
     def _does_not_receive(self, now: float) -> bool:
         """Whether the client has received nothing for as long as the patience lasts."""

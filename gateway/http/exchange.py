@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from time import perf_counter
 
-from starlette.types import Message, Send
+from starlette.types import Message, Scope, Send
 
 from gateway.http.public_answers import PublicAnswer, held
 from gateway.http.response_headers import RawHeaders, completed
+from gateway.http.streamed_answers import send_parts
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answer_size import FREE_BYTES
-from resolvers.operations.answers import Answer
+from resolvers.operations.answers import Answer, Parts
 from resolvers.operations.compression import LEAST_BYTES, compressed, encoding_for
 from resolvers.operations.context import Caller
 from resolvers.operations.sent_headers import SentHeaders
@@ -25,12 +27,13 @@ _NO_HEADERS: RawHeaders = []
 class Exchange:
     """Sends one answer and notes its status, which is None until it begins.
 
-    `watched` is the request if it is monitored. `caller` is None for a credential that is refused.
+    `watched` is the request if it is monitored. `caller` is None for a credential that is refused. `began_at`
+    is when an answer began that goes on for as long as its client likes.
     """
 
     __slots__ = (
         *("_held", "_of_place", "_send", "_sent"),
-        *("budget", "caller", "request_id", "status", "watched"),
+        *("began_at", "budget", "caller", "request_id", "status", "watched"),
     )
 
     def __init__(
@@ -39,6 +42,7 @@ class Exchange:
         self.request_id = request_id
         self.budget = budget
         self.status: int | None = None
+        self.began_at: float | None = None
         self.watched: WatchedRequest | None = None
         self.caller: Caller | None = None
         self._send = send
@@ -46,8 +50,11 @@ class Exchange:
         self._of_place = of_place
         self._held: PublicAnswer | None = None
 
-    async def write(self, answer: Answer) -> None:
-        """Send a whole answer, whose bytes are charged."""
+    async def write(self, answer: Answer, scope: Scope) -> None:
+        """Send a whole answer, whose bytes are charged, or the parts of one, which charge for themselves."""
+        if answer.parts is not None:
+            await self._write_parts(answer, answer.parts, scope)
+            return
         if self.budget.owes:
             await self.budget.charge_database()
         if len(answer.body) > FREE_BYTES:
@@ -67,6 +74,18 @@ class Exchange:
         self.status = answer.status
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": answer.body})
+
+    async def _write_parts(self, answer: Answer, parts: Parts, scope: Scope) -> None:
+        try:
+            if self.budget.owes:
+                await self.budget.charge_database()
+            content = [(b"content-type", (answer.media_type or "").encode("latin-1"))]
+            headers = completed(_raw(answer.headers) + content, self._of_request(), self._of_place)
+            self.status, self.began_at = answer.status, perf_counter()
+            await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
+            await send_parts(scope, self._send, parts)
+        finally:
+            parts.close()
 
     async def _compress(self, answer: Answer, content: RawHeaders) -> None:
         encoding = encoding_for(self._sent)

@@ -121,7 +121,8 @@ class Front:
         finally:
             current_request_id.reset(token)
             if self._watch is not None:
-                self._end(self._watch, exchange, scope, place, perf_counter() - started)
+                seconds = (exchange.began_at or perf_counter()) - started
+                self._end(self._watch, exchange, scope, place, seconds)
             if self._lines is not None:
                 self._lines.add(self._line(exchange, scope, sent, place, started))
 
@@ -168,7 +169,7 @@ class Front:
                 answer = await place.endpoint.answer(ctx, Request(asked, receive))
                 if len(answer.body) > LARGEST_ANSWER:
                     raise AnswerTooLarge
-                await exchange.write(answer)
+                await exchange.write(answer, scope)
             for action in caller.after_response:
                 await action()
         except Failure as failure:
@@ -189,7 +190,7 @@ class Front:
             # Finding out took as long as the largest answer does.
             await exchange.budget.charge_answer(LARGEST_ANSWER)
         note_refusals(exchange.caller, [failure])
-        await exchange.write(rendered(scope["path"], sent, failure))
+        await exchange.write(rendered(scope["path"], sent, failure), scope)
 
     def _template(self, scope: Scope, place: Place | None) -> str:
         return self._templates.of(scope) if place is None else place.template

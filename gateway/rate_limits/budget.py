@@ -12,6 +12,8 @@ from storage.engine.payers import Payer
 RESTRICTED = "restricted:"
 # A workspace's customers, or an owner's OAuth clients, together have this many times the limit of one.
 ROOF = 10
+# More than an answer has that ends.
+MOST_CHARGES = 100
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ class RequestBudget:
         for subject, limit in reversed(self._last):
             self.cost = self._add(subject, calls)
             self._charges.append(await self._limiter.charge(subject, calls, limit, forced=True))
+        # A stream is charged for as long as it lasts, and only the last charges are reported.
+        del self._charges[:-MOST_CHARGES]
 
     @property
     def owes(self) -> bool:

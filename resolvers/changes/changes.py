@@ -42,7 +42,7 @@ async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
     kinds = readable_kinds(ctx.principal, asked)
     if not kinds:
         raise InsufficientScope(that_would_do(scope_of(asked[0])) if asked else SCOPES)
-    workspace_id = await _workspace_of(ctx, filters)
+    workspace_id = await workspace_of(ctx, filters)
     await _number(ctx, workspace_id)
 
     async def read(connection: Connection) -> LogPage:
@@ -73,14 +73,14 @@ async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
 @requires(None, any_of=SCOPES)
 async def get_latest_change(ctx: Context, filters: LatestChangeQuery) -> LatestChange:
     """Returns the position of the newest change of a workspace: what follows it is still to be made."""
-    workspace_id = await _workspace_of(ctx, filters)
+    workspace_id = await workspace_of(ctx, filters)
     await _number(ctx, workspace_id)
     async with ctx.read() as connection:
         extent = await read_extent(connection, workspace_id)
     return LatestChange(position=write_position(extent.newest))
 
 
-async def _workspace_of(ctx: Context, filters: LatestChangeQuery) -> UUID:
+async def workspace_of(ctx: Context, filters: LatestChangeQuery) -> UUID:
     """The workspace that is read. Raises `NotFound`, or `Invalid` if there is no default."""
     if filters.workspace_id is not None:
         await check_workspaces(ctx, [filters.workspace_id])

@@ -1,6 +1,6 @@
 """Answers over HTTP, as the endpoints of both surfaces return them; the gateway writes them."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
@@ -12,11 +12,25 @@ from resolvers.operations.context import Context
 JSON = "application/json"
 
 
+class Parts(Protocol):
+    """The body of an answer that goes on until its client leaves, or something ends it."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """The parts, each of which is sent at once."""
+
+    def end(self) -> None:
+        """Have the parts end soon."""
+
+    def close(self) -> None:
+        """Nothing more is taken of the parts."""
+
+
 @dataclass(slots=True)
 class Answer:
     """A status, a whole body and its own headers; without a `media_type` it has no body.
 
-    It is compressed only if it says so: one with a secret that is shown once must not be.
+    It is compressed only if it says so: one with a secret that is shown once must not be. With `parts`, these
+    are the body.
     """
 
     status: int
@@ -24,6 +38,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     media_type: str | None = JSON
     is_compressible: bool = False
+    parts: Parts | None = None
 
     @classmethod
     def of(cls, response: Response) -> Self:

@@ -16,6 +16,7 @@ from resolvers.operations.row_quotas import Quota, RowQuotas
 from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Unauthorized
 from schema.webhooks.services import NO_WEBHOOKS, WebhookServices
+from storage.changes.followers import Followers
 from storage.changes.kinds import ChangeKind
 from storage.changes.log import log_of
 from storage.dialects.sqlite.refusals import ChangesRefused
@@ -108,6 +109,7 @@ class Services:
     scanner: Scanner | None = None
     is_production: bool = False
     webhooks: WebhookServices = NO_WEBHOOKS
+    followers: Followers = field(default_factory=Followers)
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
@@ -286,6 +288,7 @@ class Context:
                 self.services.database.note_writes(self.caller.principal.all_workspace_ids)
         if log.workspace_ids:
             self.services.webhooks.wake(log.workspace_ids)
+            self.services.followers.wake(log.workspace_ids)
         for action in afterwards:
             await action()
 

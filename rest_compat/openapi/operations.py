@@ -18,6 +18,8 @@ from rest_compat.openapi.security import security_of
 from rest_compat.routing.endpoint import EMPTY
 from rest_compat.routing.reading import EXPAND, path_names_of
 from rest_compat.routing.router import OperationRoute
+from rest_compat.routing.streams import LAST_EVENT_ID, StreamEndpoint
+from schema.changes.changes import POSITION
 from schema.kit.base import Resource
 from schema.kit.deprecation import REASON
 
@@ -35,6 +37,7 @@ METADATA = {
 }
 _KEY = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$"}
 _TEXT = {"type": "string"}
+_POSITION = {"type": "string", "pattern": POSITION}
 _LOCATION = {"Location": {"description": "The path that reads the new resource.", "schema": _TEXT}}
 _ETAG = {"ETag": {"description": "The version of the resource, for `If-Match`.", "schema": _TEXT}}
 _ENDING = {
@@ -180,6 +183,9 @@ def _headers(route: OperationRoute) -> Iterator[dict[str, Any]]:
     if _takes_key(route):
         text = "A unique key of the request: a retry with the same key within 24 hours changes nothing."
         yield header_parameter("Idempotency-Key", text, _KEY)
+    if isinstance(route.served, StreamEndpoint):
+        text = "The `id` of the last event that arrived: the stream goes on after it."
+        yield header_parameter(LAST_EVENT_ID, text, _POSITION)
     if route.operation.is_conditional:
         text = "An ETag: the request fails with 412 if the resource has another one."
         yield header_parameter("If-Match", text, _TEXT)

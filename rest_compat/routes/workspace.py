@@ -22,6 +22,8 @@ from resolvers.workspaces import copying, deletion, workspaces
 from resolvers.workspaces import members as workspace_members
 from rest_compat.routing.metrics import CsvEndpoint, LongEndpoint
 from rest_compat.routing.router import Router
+from rest_compat.routing.streams import StreamEndpoint
+from schema.changes.changes import ChangeStreamQuery
 from schema.kit.pages import Page
 from schema.metrics.query import MetricsExportQuery
 from schema.workspaces.workspaces import WorkspaceItem
@@ -148,6 +150,13 @@ router.get("/usage/", usage.list_usage)
 router.about("Changes", "What happens in a workspace, in order: a feed that systems and people follow.")
 router.get("/changes/", changes.get_changes)
 router.get("/changes/latest", changes.get_latest_change)
+router.get(
+    "/changes/stream",
+    changes.get_changes,
+    name="stream_changes",
+    endpoint_class=StreamEndpoint,
+    filters=ChangeStreamQuery,
+)
 
 router.about("Webhook endpoints", "URLs that a workspace has told of its changes, with signed payloads.")
 router.post("/webhook-endpoints/", webhook_endpoints.create_webhook_endpoint)

@@ -1,6 +1,6 @@
 """Answers the requests of one route: admits the caller, reads the arguments, runs the operation."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from inspect import isclass
 from typing import Any, ClassVar, get_args
@@ -31,6 +31,9 @@ _TAGGED = (ShapedRow, Resource)
 
 _EXPAND = EXPAND.encode()
 
+# Runs an operation with its arguments, for its result.
+Run = Callable[[Operation, Context, Mapping[str, Any]], Awaitable[Any]]
+
 
 class OperationEndpoint:
     """Runs `operation` with the arguments of a request. `model` is the type that it answers with.
@@ -42,6 +45,7 @@ class OperationEndpoint:
 
     media_type: ClassVar[str] = JSON
     headers: Mapping[str, str] = {}
+    arguments_class: ClassVar[type[Arguments]] = Arguments
     # The path that reads what a POST creates, without its id.
     place_of_new: str | None = None
 
@@ -53,9 +57,10 @@ class OperationEndpoint:
         self._writer = TypeAdapter(model)
         self._path_names = path_names
         self._demands = [Demand.of(operation)]
+        self._run: Run = run
         # The model of the objects whose links a request can expand.
         self.expands = expandable(operation, model)
-        self._arguments = Arguments(
+        self._arguments = self.arguments_class(
             operation, path_names, RouteUsage(operation, place), self.expands is not None
         )
         if operation.deprecation is not None:
@@ -79,7 +84,7 @@ class OperationEndpoint:
                 ctx = replace(ctx, chosen=expansion.chosen)
             if cost > 1:
                 await charge_remainder(ctx.caller, cost)
-            result = await run(operation, ctx, arguments)
+            result = await self._run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, self._path_names) from None
         if expansion is not None:

@@ -16,6 +16,7 @@ from storage.enums import ActorKind
 
 # Numbers of 64 bits, so that positions sort as texts.
 DIGITS = 19
+FOLLOWED_AT_A_TIME = 50
 POSITION = f"^[0-9]{{{DIGITS}}}$"
 
 _ABOUT_KINDS = "What happened to which resource."
@@ -138,10 +139,9 @@ class LatestChangeQuery(Filters):
         return ("workspace_id",)
 
 
-class ChangeQuery(LatestChangeQuery):
-    """The arguments of the feed of changes."""
+class _ChosenChanges(LatestChangeQuery):
+    """What the feed and its stream can be asked for."""
 
-    paged: ClassVar[bool] = True
     may_be_gone: ClassVar[bool] = True
 
     after: Annotated[
@@ -160,6 +160,17 @@ class ChangeQuery(LatestChangeQuery):
         ),
     ] = None
     resource_id: Annotated[Id | None, Field(description="Only changes of the resource with this id.")] = None
+
+    @classmethod
+    def selecting(cls) -> Collection[str]:
+        return ("workspace_id", "kind", "resource_id")
+
+
+class ChangeQuery(_ChosenChanges):
+    """The arguments of the feed of changes."""
+
+    paged: ClassVar[bool] = True
+
     limit: Annotated[
         int,
         Field(
@@ -169,6 +180,15 @@ class ChangeQuery(LatestChangeQuery):
         ),
     ] = 50
 
-    @classmethod
-    def selecting(cls) -> Collection[str]:
-        return ("workspace_id", "kind", "resource_id")
+
+class ChangeStreamQuery(_ChosenChanges):
+    """The arguments of the stream of changes."""
+
+    after: Annotated[
+        str | None,
+        Field(
+            pattern=POSITION,
+            description="The position after which the stream begins; `Last-Event-ID` takes its place. "
+            "Without them, it begins with the next change that is made.",
+        ),
+    ] = None

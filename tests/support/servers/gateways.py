@@ -83,6 +83,8 @@ async def run_gateway(
     )
     database: Database = app.state.services.database
     await migrate(database)
+    # The transport waits for whole answers: a stream has what is there, and ends.
+    app.state.services.followers.end()
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     # Addresses on this machine are not the gateway's: a request to an object store is a real one.
     elsewhere = {"http://127.0.0.1": httpx.AsyncHTTPTransport()}

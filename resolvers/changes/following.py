@@ -1,0 +1,173 @@
+"""Following the feed: its pages as changes are committed, for as long as the caller may read them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from oauth.authentication import authenticate, authenticate_session
+from oauth.principals import Principal, PrincipalKind
+from resolvers.changes.changes import get_latest_change, workspace_of
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import Operation
+from resolvers.operations.runner import run
+from schema.changes.changes import (
+    FOLLOWED_AT_A_TIME,
+    ChangePage,
+    ChangeQuery,
+    ChangeStreamQuery,
+    LatestChangeQuery,
+    write_position,
+)
+from schema.errors import AnswerTooLarge, InsufficientScope, InvalidToken, NotFound, RateLimited, Unavailable
+from storage.changes.followers import MOST_OF_ONE, Follower, Full
+
+# A credential that is revoked, or a member who is removed, reads nothing after 5 seconds.
+SECONDS_BETWEEN_CHECKS = 3
+SECONDS_BETWEEN_BEATS = 15
+# Beside many changes, one page has several of them.
+SECONDS_BETWEEN_READS = 0.05
+# Of a page; beyond that, later pages have fewer changes.
+MOST_BYTES = 1024 * 1024
+RETRY_AFTER_SECONDS = 5
+
+
+class Following:
+    """One stream of the feed, from a page on. Close it at its end."""
+
+    def __init__(
+        self, operation: Operation, ctx: Context, query: ChangeQuery, follower: Follower, page: ChangePage
+    ) -> None:
+        self._operation, self._ctx, self._query = operation, ctx, query
+        self._follower, self._page = follower, page
+        follower.position = int(query.after or 0)
+
+    async def pages(self) -> AsyncIterator[ChangePage | None]:
+        """Pages as they are read, and None each time that there were no changes for 15 seconds.
+
+        Ends with the process or the client. Raises `Failure` when the caller may read no more.
+        """
+        clock = asyncio.get_running_loop().time
+        checked_at = told_at = read_at = clock()
+        follower, page = self._follower, self._page
+        yield page
+        follower.position = int(page.meta.next_cursor)
+        while not follower.has_ended:
+            if not page.meta.has_more:
+                due_at = min(checked_at + SECONDS_BETWEEN_CHECKS, told_at + SECONDS_BETWEEN_BEATS)
+                await follower.rest(max(0.0, due_at - clock()))
+            if clock() - checked_at >= SECONDS_BETWEEN_CHECKS:
+                await self._check()
+                checked_at = clock()
+            if not follower.has_ended and (follower.is_woken() or page.meta.has_more):
+                await asyncio.sleep(max(0.0, read_at + SECONDS_BETWEEN_READS - clock()))
+                read_at = clock()
+                page = await self._read(page.meta.next_cursor)
+                told_at = clock() if page.data else told_at
+                yield page
+                follower.position = int(page.meta.next_cursor)
+            if clock() - told_at >= SECONDS_BETWEEN_BEATS:
+                told_at = clock()
+                yield None
+
+    @property
+    def position(self) -> str:
+        """How far the log was read when the last page was sent."""
+        return write_position(self._follower.position)
+
+    async def charge(self, sent: int) -> None:
+        """Charge what the stream has sent so far, in bytes, and what the database has worked for it."""
+        await self._ctx.caller.budget.charge_answer(sent)
+        await self._ctx.caller.budget.charge_database()
+
+    @property
+    def request_id(self) -> str:
+        return self._ctx.caller.request_id
+
+    def end(self) -> None:
+        """Have the pages end."""
+        self._follower.end()
+
+    def close(self) -> None:
+        """Give the stream's place to another one."""
+        self._follower.close()
+
+    async def _read(self, after: str) -> ChangePage:
+        while True:
+            # What one request may read and write is counted for each page.
+            caller = replace(self._ctx.caller, bytes_read=0, bytes_written=0, watch=None)
+            query = self._query.model_copy(update={"after": after})
+            try:
+                page: ChangePage = await run(
+                    self._operation, replace(self._ctx, caller=caller), {"filters": query}
+                )
+            except AnswerTooLarge:
+                if query.limit == 1:
+                    raise
+                self._read_fewer()
+                continue
+            if caller.bytes_read > MOST_BYTES:
+                self._read_fewer()
+            return page
+
+    def _read_fewer(self) -> None:
+        self._query = self._query.model_copy(update={"limit": max(1, self._query.limit // 2)})
+
+    async def _check(self) -> None:
+        """Raises `InvalidToken`, `InsufficientScope` or `NotFound` if the caller may no longer read."""
+        principal = await self._present_principal()
+        if principal is None:
+            raise InvalidToken
+        lost = self._ctx.principal.scopes - principal.scopes
+        if lost:
+            raise InsufficientScope(tuple(sorted(lost)))
+        if self._follower.workspace_id not in principal.all_workspace_ids:
+            raise NotFound("There is no such workspace.")
+
+    async def _present_principal(self) -> Principal | None:
+        credential, database = self._ctx.caller.credential, self._ctx.services.database
+        if credential is None:
+            return None
+        if self._ctx.principal.kind is PrincipalKind.BROWSER_SESSION:
+            return await authenticate_session(database, credential)
+        return await authenticate(database, credential)
+
+
+async def follow(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Following:
+    """Begin to follow the feed, which `operation` reads, with the arguments of a stream.
+
+    Raises what the feed raises, `RateLimited` for a caller with ten streams and `Unavailable` for a process
+    that has as many as it may have.
+    """
+    asked: ChangeStreamQuery = arguments["filters"]
+    workspace_id = await workspace_of(ctx, asked)
+    follower = _open(ctx, workspace_id)
+    try:
+        after = asked.after
+        if after is None:
+            after = (await get_latest_change(ctx, LatestChangeQuery(workspace_id=workspace_id))).position
+        query = ChangeQuery.model_construct(
+            workspace_id=workspace_id,
+            after=after,
+            kind=asked.kind,
+            resource_id=asked.resource_id,
+            limit=FOLLOWED_AT_A_TIME,
+        )
+        page = await run(operation, ctx, {"filters": query})
+    except BaseException:
+        follower.close()
+        raise
+    return Following(operation, ctx, query, follower, page)
+
+
+def _open(ctx: Context, workspace_id: UUID) -> Follower:
+    wait = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    try:
+        return ctx.services.followers.add(ctx.principal.subject, workspace_id)
+    except Full as full:
+        if full.of_one:
+            message = f"A caller may have {MOST_OF_ONE} streams open at a time: close one of them."
+            raise RateLimited(message, wait) from None
+        message = "This process serves as many streams as it can. Try again in a moment."
+        raise Unavailable(message, wait) from None

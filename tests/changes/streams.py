@@ -1,0 +1,89 @@
+"""Readers of the stream of changes, over real sockets."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from tests.support.measures.moved_loop import MovedLoop
+from tests.support.measures.patience import PATIENCE_SECONDS
+from tests.support.servers.gateways import Tenant
+
+FREE = [{"amount_type": "free"}]
+
+
+class Event(dict[str, Any]):
+    """The fields of one event, with its `data` as JSON."""
+
+
+class Reader:
+    """Reads one open stream block by block."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._lines = response.iter_lines()
+
+    def block(self) -> Event | None:
+        """The next block, an event or not; None at the end."""
+        fields = Event()
+        for line in self._lines:
+            if not line:
+                return fields
+            name, _, value = line.partition(":")
+            fields[name] = json.loads(value) if name == "data" else value.strip()
+        return None
+
+    def event(self) -> Event:
+        """The next event."""
+        while (block := self.block()) is not None:
+            if "data" in block:
+                return block
+        raise AssertionError("The stream has ended.")
+
+    def rest(self) -> list[Event]:
+        """All blocks until the end."""
+        return list(iter(self.block, None))
+
+
+class Live:
+    """A gateway on a socket, whose clock only the tests move on."""
+
+    def __init__(self, address: str, tenant: Tenant, clock: MovedLoop) -> None:
+        self.address, self.tenant, self.clock = address, tenant, clock
+        self.client = httpx.Client(base_url=f"{address}/api", timeout=PATIENCE_SECONDS)
+
+    def send(self, method: str, path: str, token: str | None = None, **body: Any) -> Any:
+        headers = {"Authorization": f"Bearer {token or self.tenant.token}"}
+        answer = self.client.request(method, path, headers=headers, json=body or None)
+        assert answer.is_success, answer.text
+        return answer.json() if answer.content else None
+
+    def share(self) -> str:
+        """The id of a new share."""
+        id: str = self.send("POST", "/shares/", name=uuid4().hex, prices=FREE)["id"]
+        return id
+
+    def latest(self) -> str:
+        position: str = self.send("GET", "/changes/latest")["position"]
+        return position
+
+    @contextmanager
+    def stream(self, token: str | None = None, last: str | None = None, **query: Any) -> Iterator[Reader]:
+        headers = {"Authorization": f"Bearer {token or self.tenant.token}"}
+        if last is not None:
+            headers["Last-Event-ID"] = last
+        with self.client.stream("GET", "/changes/stream", headers=headers, params=query) as response:
+            yield Reader(response)
+
+    def refusal(self, **options: Any) -> tuple[int, Any]:
+        with self.stream(**options) as reader:
+            return reader.response.status_code, json.loads(reader.response.read())
+
+    def token(self, *scopes: str) -> dict[str, Any]:
+        """A new token of the workspace."""
+        owner, body = self.tenant.personal_token, {"comment": "reader", "scopes": scopes}
+        made = self.send("POST", "/workspace-access-tokens/", owner, workspace_id=self.tenant.id, **body)
+        return {"text": made["token"], "id": made["workspace_access_token"]["id"]}
