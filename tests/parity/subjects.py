@@ -93,14 +93,23 @@ async def _oauth_client(home: Home, workspace: Any, user: Any, unique: str) -> d
 
 
 async def _webhook_endpoint(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
-    made = await workspace.create_webhook_endpoint(data=WEBHOOK)
-    return {"webhook_endpoint": made["webhook_endpoint"]["id"]}
+    return {"webhook_endpoint": (await _new_endpoint(home, workspace, WEBHOOK))["id"]}
 
 
 async def _told_endpoint(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
-    made = (await workspace.create_webhook_endpoint(data=TOLD_WEBHOOK))["webhook_endpoint"]
+    made = await _new_endpoint(home, workspace, TOLD_WEBHOOK)
     delivery = await add_delivery(workspace, made, home.world.share)
     return {"told_endpoint": made["id"], "webhook_delivery": delivery}
+
+
+async def _new_endpoint(home: Home, workspace: Any, data: dict[str, Any]) -> Any:
+    """A new endpoint, in place of old ones: a workspace has at most 20."""
+    kept = {home.world.webhook_endpoint, home.world.told_endpoint}
+    listed = (await workspace.list_webhook_endpoints(limit=100))["data"]
+    made = sorted((each for each in listed if each["id"] not in kept), key=lambda each: each["created_at"])
+    for old in made[:-8]:
+        await workspace.delete_webhook_endpoint(id=old["id"])
+    return (await workspace.create_webhook_endpoint(data=data))["webhook_endpoint"]
 
 
 async def _document(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
