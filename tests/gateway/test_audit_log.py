@@ -145,7 +145,7 @@ async def test_a_new_password_is_a_line_that_has_neither(signed_in_browser, tena
 def test_every_operation_that_decides_who_gets_in_is_audited():
     every = exposed(make_schema()._schema)
     assert {name for name, place in every.items() if place.operation.is_audited} == {
-        *("create_workspace", "update_workspace", "delete_workspace"),
+        *("copy_workspace", "create_workspace", "update_workspace", "delete_workspace"),
         *("invite_workspace_member", "update_workspace_member", "remove_workspace_member"),
         *("accept_workspace_invitation", "decline_workspace_invitation"),
         *("create_workspace_access_token", "update_workspace_access_token", "delete_workspace_access_token"),

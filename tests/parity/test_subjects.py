@@ -6,7 +6,7 @@ from tests.parity.cases import OPERATIONS
 from tests.parity.subjects import SUBJECTS
 
 # They add to what they name and leave it as it is.
-ADDING = {"download_portal_file", "register_oauth_client_documents"}
+ADDING = {"copy_workspace", "download_portal_file", "register_oauth_client_documents"}
 
 
 def without_subject(subjects):
