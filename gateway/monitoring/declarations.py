@@ -188,7 +188,7 @@ WEBHOOKS_WAITING = Metric(
 OLDEST_WEBHOOK = Metric(
     "duograph_oldest_webhook_seconds",
     Kind.GAUGE,
-    "How long the delivery of a webhook has been due that has been due longest.",
+    "For how long the oldest delivery of a webhook that is due has been due.",
     combine=Combine.MOST_RECENT,
 )
 OPEN_UPLOADS = Metric(

@@ -83,8 +83,8 @@ class Services:
     """The services of the process, created once by the gateway.
 
     `base_url` and `auth_url` have no trailing slash; `secret_key` is for `storage.sealing`. `wake_delivery`
-    starts the delivery of committed mails. `mails_for_new_workspaces` allows mails to strangers for one whose
-    review has not begun. A customer's link to a file works for `download_life`. Pages link to the operator's
+    starts the delivery of committed mails. `mails_for_new_workspaces` lets those not yet under review mail
+    strangers. A customer's link to a file works for `download_life`. Pages link to the operator's
     `policies`, by name and address; `security_contact` is in security.txt. A `scanner` checks uploads.
     """
 

@@ -1,11 +1,12 @@
 """Changes: what happened to the resources of a workspace, in the order in which readers follow it."""
 
+import re
 from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, NewType
 
 import strawberry
-from pydantic import Field, GetJsonSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError
 
 from schema.kit.base import Filters, Output, graphql_type
 from schema.kit.fields import WorkspaceId
@@ -18,6 +19,16 @@ from storage.enums import ActorKind
 DIGITS = 19
 FOLLOWED_AT_A_TIME = 50
 POSITION = f"^[0-9]{{{DIGITS}}}$"
+
+
+def _check_position(value: str) -> str:
+    if re.fullmatch(POSITION, value) is None:
+        message = f"Input should be a position of the feed: {DIGITS} digits"
+        raise PydanticCustomError("position", message)
+    return value
+
+
+Position = Annotated[str, AfterValidator(_check_position)]
 
 _ABOUT_KINDS = "What happened to which resource."
 strawberry.enum(ActorKind)
@@ -145,9 +156,9 @@ class _ChosenChanges(LatestChangeQuery):
     may_be_gone: ClassVar[bool] = True
 
     after: Annotated[
-        str | None,
+        Position | None,
         Field(
-            pattern=POSITION,
+            json_schema_extra={"pattern": POSITION},
             description="The position after which the page begins: the last `next_cursor`. Without it, the "
             "page begins with the oldest change that is kept.",
         ),
@@ -185,9 +196,9 @@ class ChangeStreamQuery(_ChosenChanges):
     """The arguments of the stream of changes."""
 
     after: Annotated[
-        str | None,
+        Position | None,
         Field(
-            pattern=POSITION,
+            json_schema_extra={"pattern": POSITION},
             description="The position after which the stream begins; `Last-Event-ID` takes its place. "
             "Without them, it begins with the next change that is made.",
         ),

@@ -1,5 +1,6 @@
 """The stream of changes over real sockets: what arrives, where it goes on, and what ends it."""
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +13,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from storage.changes import followers
+from storage.engine.database import Database
 from tests.changes.streams import FREE, Live, Reader
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
+from tests.support.servers.gateways import Gateway, Tenant
 from tests.support.servers.live import serve
+from tests.support.tenants.membership import TestUser, make_member
 
 pytestmark = pytest.mark.both_databases
 
@@ -141,7 +145,25 @@ def test_a_narrowed_token_ends_its_stream(live: Live) -> None:
         assert ended(live, reader) == "insufficient_scope"
 
 
-def test_leaving_the_workspace_ends_the_stream(live: Live) -> None:
+def test_a_removed_member_s_stream_ends(live: Live, database_url: str) -> None:
+    member = asyncio.run(joined(database_url, live.tenant))
+    with live.stream(member.token, workspace_id=live.tenant.id) as reader:
+        reader.block()
+        live.send("DELETE", f"/workspace-members/{member.member_id}", live.tenant.personal_token)
+        assert ended(live, reader) == "not_found"
+
+
+async def joined(database_url: str, tenant: Tenant) -> TestUser:
+    """A member who has joined the workspace, made beside the gateway."""
+    database = Database(database_url)
+    # Only its database is used.
+    gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]
+    member = await make_member(gateway, tenant)
+    await database.close()
+    return member
+
+
+def test_the_deletion_of_the_workspace_ends_the_stream(live: Live) -> None:
     owner = live.tenant.personal_token
     workspace = live.send("POST", "/workspaces/", owner, name="Left", slug=f"w-{uuid4().hex}")
     with live.stream(owner, workspace_id=workspace["id"]) as reader:
