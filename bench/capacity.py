@@ -11,15 +11,15 @@ from contextlib import closing
 
 from rich.console import Console
 
-from bench import servers, wrk
-from bench.client import Client
-from bench.measuring import PAUSE_BETWEEN_FOLDS, settle
-from bench.options import options
-from bench.processes import machine, versions
-from bench.report import number, table
-from bench.requests import EVENTS, NEW_CUSTOMER
-from bench.servers import Site
-from bench.wrk import Request
+from bench.kit import servers, wrk
+from bench.kit.client import Client
+from bench.kit.measuring import PAUSE_BETWEEN_FOLDS, settle
+from bench.kit.options import options
+from bench.kit.processes import machine, versions
+from bench.kit.report import number, table
+from bench.kit.requests import EVENTS, NEW_CUSTOMER
+from bench.kit.servers import Site
+from bench.kit.wrk import Request
 
 # As in production: every request is charged and logged.
 PRODUCTION = {"DUOGRAPH_RATE_LIMIT": "1000000000", "DUOGRAPH_ACCESS_LOG": "true"}

@@ -12,12 +12,12 @@ from typing import Any
 
 from strawberry.utils.str_converters import to_camel_case
 
-from bench.client import Client
-from bench.options import options
-from bench.report import table
-from bench.requests import graphql
-from bench.servers import gateway, site
-from bench.wrk import Request
+from bench.kit.client import Client
+from bench.kit.options import options
+from bench.kit.report import table
+from bench.kit.requests import graphql
+from bench.kit.servers import gateway, site
+from bench.kit.wrk import Request
 from storage.metrics.definitions import METRICS
 
 SLUGS = [metric.slug for metric in METRICS]

@@ -16,14 +16,14 @@ from uuid import UUID
 
 from rich.console import Console
 
-from bench import servers
-from bench.client import Client
 from bench.growth_rows import LAST_MOMENT, NAME, fill
-from bench.options import options
-from bench.processes import processor_seconds
+from bench.kit import servers
+from bench.kit.client import Client
+from bench.kit.options import options
+from bench.kit.processes import processor_seconds
+from bench.kit.report import Check, number, table
+from bench.kit.servers import Server, Site
 from bench.reference import SERVERS, Pace, work_seconds
-from bench.report import Check, number, table
-from bench.servers import Server, Site
 
 SECONDS, LEAST_CALLS = 0.5, 3
 # On the reference machine.

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime
 from uuid import UUID
 
-from bench.servers import Site
+from bench.kit.servers import Site
 from storage.engine.database import Database
 
 NAMES = 20

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from bench import servers
-from bench.client import Client
-from bench.measuring import (
+from bench.kit import servers
+from bench.kit.client import Client
+from bench.kit.measuring import (
     MOST_SECONDS_TO_FOLD,
     PAUSE_BETWEEN_FOLDS,
     Side,
@@ -27,13 +27,13 @@ from bench.measuring import (
     settle,
     typical,
 )
-from bench.options import options
-from bench.processes import QUIET_CORES, machine, versions
+from bench.kit.options import options
+from bench.kit.processes import QUIET_CORES, machine, versions
+from bench.kit.report import Check, number, table
+from bench.kit.requests import Case, by_floor, cases, guarded
+from bench.kit.servers import Server, Site
+from bench.kit.wrk import require_wrk
 from bench.reference import SERVERS, Pace, work_seconds
-from bench.report import Check, number, table
-from bench.requests import Case, by_floor, cases, guarded
-from bench.servers import Server, Site
-from bench.wrk import require_wrk
 
 # The limit is out of reach, but each call is charged to it.
 GUARDED = {"DUOGRAPH_RATE_LIMIT": "1000000000", "DUOGRAPH_ACCESS_LOG": "true"}

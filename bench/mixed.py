@@ -14,13 +14,13 @@ from time import monotonic, sleep
 
 from rich.console import Console
 
-from bench import servers
-from bench.client import Refused
+from bench.kit import servers
+from bench.kit.client import Refused
+from bench.kit.options import options
+from bench.kit.processes import machine, memory_mib, tree, versions
+from bench.kit.report import Check, number, renew, table
+from bench.kit.servers import ROOT, Server, Site
 from bench.mixed_operations import OPERATIONS, Caller
-from bench.options import options
-from bench.processes import machine, memory_mib, tree, versions
-from bench.report import Check, number, renew, table
-from bench.servers import ROOT, Server, Site
 
 CALLERS = 8
 WORKERS = 2

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from bench.client import Client, Refused
+from bench.kit.client import Client, Refused
 
 EVENTS_AT_A_TIME = 10
 CONTENT = b"A tide table. " * 4096

@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from bench import servers
-from bench.client import Client, Refused
-from bench.options import options
-from bench.processes import machine, memory_mib, versions
-from bench.report import Check, table
-from bench.servers import Server, Site
-from bench.wrk import Request
+from bench.kit import servers
+from bench.kit.client import Client, Refused
+from bench.kit.options import options
+from bench.kit.processes import machine, memory_mib, versions
+from bench.kit.report import Check, table
+from bench.kit.servers import Server, Site
+from bench.kit.wrk import Request
 
 FILTERING = 24
 BATCH = 250

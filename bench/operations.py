@@ -15,14 +15,14 @@ import httpx
 from rich.console import Console
 from sqlalchemy import event
 
-from bench import servers
-from bench.client import Client, Refused
-from bench.options import options
-from bench.processes import processor_seconds
-from bench.report import number, table
-from bench.requests import graphql, models_in, selection
-from bench.servers import Server, Site
-from bench.wrk import Request
+from bench.kit import servers
+from bench.kit.client import Client, Refused
+from bench.kit.options import options
+from bench.kit.processes import processor_seconds
+from bench.kit.report import number, table
+from bench.kit.requests import graphql, models_in, selection
+from bench.kit.servers import Server, Site
+from bench.kit.wrk import Request
 from gateway.app import create_app
 from gateway.settings.settings import Settings
 from resolvers.graph.root import exposed, make_schema

@@ -13,7 +13,7 @@ from hashlib import sha256
 from statistics import median
 from time import process_time
 
-from bench.report import Check, number
+from bench.kit.report import Check, number
 
 # Seconds of the fixed piece of work there: by the floor's times for servers, and by the start of a command,
 # which makes few system calls. docs/decisions/operation.md derives both.

@@ -20,15 +20,15 @@ from uuid import UUID, uuid4
 
 from rich.console import Console
 
-from bench import servers
-from bench.client import Client
 from bench.growth_of_lists import NAMES_OF_DATABASES
 from bench.growth_rows import DAYS, EXPRESSIONS, LAST_MOMENT, NUMBERS
-from bench.options import options
-from bench.processes import processor_seconds
+from bench.kit import servers
+from bench.kit.client import Client
+from bench.kit.options import options
+from bench.kit.processes import processor_seconds
+from bench.kit.report import number, table
+from bench.kit.servers import Server, Site
 from bench.reference import SERVERS, Pace, work_seconds
-from bench.report import number, table
-from bench.servers import Server, Site
 from storage.engine.database import Database
 from storage.searching import making, postgresql
 from storage.searching.texts import SEARCHED

@@ -14,14 +14,14 @@ from uuid import uuid4
 import orjson
 from rich.console import Console
 
-from bench import servers
-from bench.client import Client, Refused
-from bench.options import options
-from bench.processes import memory_mib
-from bench.report import Check, number, table
-from bench.requests import graphql
-from bench.servers import Server, Site
-from bench.wrk import Request
+from bench.kit import servers
+from bench.kit.client import Client, Refused
+from bench.kit.options import options
+from bench.kit.processes import memory_mib
+from bench.kit.report import Check, number, table
+from bench.kit.requests import graphql
+from bench.kit.servers import Server, Site
+from bench.kit.wrk import Request
 
 MOST_GROWTH = 1.05
 CALLERS = 8

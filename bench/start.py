@@ -10,12 +10,12 @@ import sys
 from statistics import median
 from time import monotonic
 
-from bench.client import Client
-from bench.options import options
-from bench.processes import machine, processor_seconds
+from bench.kit.client import Client
+from bench.kit.options import options
+from bench.kit.processes import machine, processor_seconds
+from bench.kit.report import table
+from bench.kit.servers import COMMAND, Site, gateway, inherited, site
 from bench.reference import COMMANDS, Pace, work_seconds
-from bench.report import table
-from bench.servers import COMMAND, Site, gateway, inherited, site
 
 HELP = ("--help", "users --help", "workspaces status --help")
 # Of processor time on the reference machine. The help of a noun has no target: Typer reads its arguments by

@@ -14,12 +14,12 @@ from time import monotonic, sleep
 
 import orjson
 
-from bench import servers
-from bench.client import Client
+from bench.kit import servers
+from bench.kit.client import Client
+from bench.kit.options import options
+from bench.kit.processes import machine, versions
+from bench.kit.report import Check, table
 from bench.neighbours import p99
-from bench.options import options
-from bench.processes import machine, versions
-from bench.report import Check, table
 
 LONGEST_WAIT = 60
 MOST_MEDIAN_MS, MOST_P99_MS = 100, 1000

@@ -59,7 +59,7 @@ from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
 from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
 from storage.engine.replica import SECONDS_BETWEEN_QUESTIONS
-from storage.engine.watched_statements import StatementWatch
+from storage.engine.statements.watched import StatementWatch
 from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
 from storage.migrations.revisions import newest_revision
 from storage.objects.interface import ObjectStore

@@ -18,7 +18,7 @@ from storage.clock import now
 from storage.dialects.matching import IdsOf
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.enums import CredentialKind, DocumentMode
 from storage.rows.rows import table_of, update_rows
 from storage.tables.credentials.credentials import CredentialRow

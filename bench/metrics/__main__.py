@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bench.kit.options import options
 from bench.metrics import loading
 from bench.metrics.reads import ReadFigures, measure_reads
 from bench.metrics.report import (
@@ -25,7 +26,6 @@ from bench.metrics.report import (
 )
 from bench.metrics.stores import store
 from bench.metrics.writes import WriteFigures, measure_writes
-from bench.options import options
 from gateway.cli.kit.database import wait_for
 from storage.engine.database import Database
 from storage.ledger.checking import rebuild

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from bench.kit.report import Check, number, table
 from bench.metrics.cases import (
     ALL,
     FILTERED,
@@ -13,7 +14,6 @@ from bench.metrics.cases import (
 )
 from bench.metrics.reads import RAW, ReadFigures
 from bench.metrics.writes import WriteFigures
-from bench.report import Check, number, table
 
 # How many times faster than raw, by size.
 FASTER_THAN_RAW = {1_000_000: 20, 5_000_000: 60}

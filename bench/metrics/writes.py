@@ -12,9 +12,9 @@ from statistics import median
 from time import perf_counter
 from uuid import uuid4
 
+from bench.kit.servers import fold_all
 from bench.metrics.activity import CUSTOMERS
 from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID
-from bench.servers import fold_all
 from gateway.background.tasks import BackgroundTask, running
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import servers
-from bench.client import Client
-from bench.measuring import Side, Slices, measure, ratio, typical
-from bench.options import options
-from bench.report import Check, number, table
-from bench.requests import document_of_shares, graphql
-from bench.servers import Server, Site
-from bench.wrk import Request, require_wrk
+from bench.kit import servers
+from bench.kit.client import Client
+from bench.kit.measuring import Side, Slices, measure, ratio, typical
+from bench.kit.options import options
+from bench.kit.report import Check, number, table
+from bench.kit.requests import document_of_shares, graphql
+from bench.kit.servers import Server, Site
+from bench.kit.wrk import Request, require_wrk
 
 # How many times the gateway's processor time the peers need at least.
 TARGETS = {"stock Strawberry": 8, "PostGraphile": 1}

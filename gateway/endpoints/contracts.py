@@ -12,7 +12,7 @@ from gateway.rate_limits.charging import charged
 from resolvers.graph.contract import SCHEMA_FILE, SCHEMA_PATH
 from resolvers.operations.answers import JSON
 from resolvers.operations.context import Services
-from resolvers.operations.etags import matches_weakly
+from resolvers.operations.http.etags import matches_weakly
 from rest_compat.routing.paths import OPENAPI_FILE, OPENAPI_PATH, PREFIX, ROOT_OPENAPI_PATH
 from schema.kit.base import entity_tag
 

@@ -8,7 +8,7 @@ from resolvers.files.files import find_public_file
 from resolvers.files.shapes import MEDIA_PATH
 from resolvers.files.uploads import store_failures
 from resolvers.operations.context import Context
-from resolvers.operations.etags import matches_weakly
+from resolvers.operations.http.etags import matches_weakly
 from schema.errors import NotFound
 from storage.objects.downloads import answer_download
 from storage.objects.interface import ObjectMissing

@@ -5,7 +5,7 @@ from functools import partial
 
 from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
-from gateway.settings.types import S3_SCHEME
+from gateway.settings.values.types import S3_SCHEME
 from resolvers.files.clean_up import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
 from resolvers.operations.context import Services
 from storage.objects.interface import ObjectStore

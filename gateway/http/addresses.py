@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from starlette.types import Scope
 
-from resolvers.operations.sent_headers import SentHeaders
+from resolvers.operations.http.sent_headers import SentHeaders
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network

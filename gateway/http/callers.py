@@ -15,7 +15,7 @@ from oauth.authentication import authenticate, authenticate_session
 from oauth.credentials import bearer_of
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
-from resolvers.operations.sent_headers import SentHeaders
+from resolvers.operations.http.sent_headers import SentHeaders
 from rest_compat.protocols.oauth import OWN_AUTHENTICATION
 from rest_compat.protocols.registration import CLIENT_PATH
 from schema.errors import Invalid, InvalidToken, problem

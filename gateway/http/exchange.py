@@ -13,9 +13,9 @@ from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer, Parts
-from resolvers.operations.compression import LEAST_BYTES, compressed, encoding_for
 from resolvers.operations.context import Caller
-from resolvers.operations.sent_headers import SentHeaders
+from resolvers.operations.http.compression import LEAST_BYTES, compressed, encoding_for
+from resolvers.operations.http.sent_headers import SentHeaders
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})

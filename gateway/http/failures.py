@@ -7,7 +7,7 @@ import orjson
 from gateway.http.api_paths import is_graphql
 from resolvers.graph.http.media_types import accepted_type
 from resolvers.operations.answers import JSON, Answer
-from resolvers.operations.sent_headers import SentHeaders
+from resolvers.operations.http.sent_headers import SentHeaders
 from rest_compat.api import failed
 from rest_compat.protocols.oauth import OWN_AUTHENTICATION
 from rest_compat.protocols.registration import REGISTER_PATH

@@ -29,9 +29,9 @@ from gateway.rate_limits.budget import Budgets
 from gateway.web.pages import render_lost
 from resolvers.operations.answers import Endpoint
 from resolvers.operations.context import Context, Services
+from resolvers.operations.http.sent_headers import SentHeaders, sent_headers
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.security_events import note_refusals
-from resolvers.operations.sent_headers import SentHeaders, sent_headers
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Failure, Internal
 
 log = structlog.get_logger()

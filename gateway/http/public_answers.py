@@ -5,7 +5,7 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
 
-from resolvers.operations.compression import LEAST_BYTES, kept_compressed
+from resolvers.operations.http.compression import LEAST_BYTES, kept_compressed
 from schema.kit.base import entity_tag
 
 # Larger ones are no texts of ours.

@@ -4,7 +4,7 @@ from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
 
-from gateway.settings.mail_addresses import parse_address
+from gateway.settings.values.mail_addresses import parse_address
 from storage.tables.mails import MailRow
 
 

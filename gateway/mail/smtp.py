@@ -14,7 +14,7 @@ from aiosmtplib import (
 )
 
 from gateway.mail.transport import Deferred, Down, NotSent, Refused
-from gateway.settings.mail_addresses import SmtpAddress
+from gateway.settings.values.mail_addresses import SmtpAddress
 
 PATIENCE_SECONDS = 20
 

@@ -8,8 +8,8 @@ from gateway.mail.outbox import Outbox
 from gateway.mail.smtp import SmtpTransport
 from gateway.mail.transport import Transport
 from gateway.monitoring.monitoring import Monitoring
-from gateway.settings.mail_addresses import SmtpAddress, parse_sender
 from gateway.settings.settings import Settings
+from gateway.settings.values.mail_addresses import SmtpAddress, parse_sender
 from storage.engine.database import Database
 
 # Emails of this process wake the task; those of a command, and postponed ones, are found within this time.

@@ -17,7 +17,7 @@ from gateway.monitoring.sources import Questions, Sources
 from gateway.monitoring.statements import Statements
 from gateway.monitoring.watching import Watch
 from gateway.settings.settings import Settings, SettingsError
-from storage.engine.watched_statements import StatementWatch
+from storage.engine.statements.watched import StatementWatch
 
 if TYPE_CHECKING:
     from gateway.monitoring.meters import Meters, Shared

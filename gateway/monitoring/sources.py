@@ -16,7 +16,8 @@ from gateway.monitoring import declarations as metrics
 from gateway.webhooks.recording import OUTCOMES, outcomes
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
-from resolvers.operations import compression, security_events, used_inputs
+from resolvers.operations import security_events, used_inputs
+from resolvers.operations.http import compression
 from rest_compat.routing import reading
 from storage.clock import now
 from storage.engine.database import Database

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, field_validator
 
-from gateway.settings.types import SQLITE_START, DatabaseUrl
+from gateway.settings.values.types import SQLITE_START, DatabaseUrl
 from storage.engine.connection_terms import Terms
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 
-from gateway.settings.types import S3_SCHEME, ClamdUrl, ObjectPlace, WebAddress
+from gateway.settings.values.types import S3_SCHEME, ClamdUrl, ObjectPlace, WebAddress
 
 
 class FileSettings(BaseModel):

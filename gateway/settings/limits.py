@@ -5,7 +5,7 @@ from typing import Annotated, cast
 from pydantic import BaseModel, Field
 
 from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS, ByteQuotas, Quotas, write_quotas
-from gateway.settings.types import RedisUrl
+from gateway.settings.values.types import RedisUrl
 from storage.retention.rules import CHANGES_KEPT_FOR
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.mail_addresses import Sender, SmtpUrl
+from gateway.settings.values.mail_addresses import Sender, SmtpUrl
 
 
 class MailSettings(BaseModel):

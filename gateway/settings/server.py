@@ -5,7 +5,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.types import ANY_ORIGIN, Hosts, Networks, Origins, SecretKey, SecretKeys, WebAddress
+from gateway.settings.values.types import (
+    ANY_ORIGIN,
+    Hosts,
+    Networks,
+    Origins,
+    SecretKey,
+    SecretKeys,
+    WebAddress,
+)
 
 
 class Environment(StrEnum):

@@ -12,11 +12,11 @@ from gateway.settings.limits import LimitSettings
 from gateway.settings.logs import LogSettings
 from gateway.settings.mail import MailSettings
 from gateway.settings.monitoring import MonitoringSettings
-from gateway.settings.secret_file import kept_secret
-from gateway.settings.secret_strength import is_guessable
 from gateway.settings.server import Environment, ServerSettings
 from gateway.settings.sign_in import SignInSettings
-from gateway.settings.value_files import ValueFileError, with_values_of_files
+from gateway.settings.values.secret_file import kept_secret
+from gateway.settings.values.secret_strength import is_guessable
+from gateway.settings.values.value_files import ValueFileError, with_values_of_files
 from gateway.settings.webhooks import WebhookSettings
 from rest_compat.routing.paths import PREFIX as PREFIX_OF_REST
 from storage.operator_errors import OperatorError

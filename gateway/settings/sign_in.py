@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.types import WebAddress
+from gateway.settings.values.types import WebAddress
 
 
 class SignInSettings(BaseModel):

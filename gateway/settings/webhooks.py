@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from gateway.settings.types import Network
+from gateway.settings.values.types import Network
 
 
 def _parse(value: Any) -> Any:

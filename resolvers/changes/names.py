@@ -10,7 +10,7 @@ from oauth.scopes import Scope, covers
 from resolvers.operations.context import Context
 from storage.changes.reading import Logged
 from storage.dialects.matching import AnyOf, ListOf
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.enums import ActorKind
 from storage.tables.accounts.users import UserRow
 from storage.tables.base import table_of

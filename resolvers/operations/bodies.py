@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
 from resolvers.operations.declaration import LARGEST_BODY
-from resolvers.operations.sent_headers import sent_header
+from resolvers.operations.http.sent_headers import sent_header
 from schema.errors import Invalid, TooLarge, UnsupportedMediaType, problem
 
 # Python refuses to read integers of more than 4,300 digits; no body needs more than 20.

@@ -22,8 +22,8 @@ from storage.changes.log import log_of
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
 from storage.engine.payers import Payer
+from storage.engine.statements.kept import Kept
 from storage.objects.interface import ObjectStore
 from storage.objects.scanning import Scanner
 from storage.upkeep.mails import Mail

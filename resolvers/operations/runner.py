@@ -8,7 +8,7 @@ from typing import Any
 from resolvers.operations import idempotency
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Finish, Operation
-from resolvers.operations.etags import is_well_formed, matches_strongly, matches_weakly
+from resolvers.operations.http.etags import is_well_formed, matches_strongly, matches_weakly
 from resolvers.operations.security_events import audited
 from resolvers.operations.shapes.shaped import ShapedRow
 from schema.errors import Invalid, PreconditionFailed, problem

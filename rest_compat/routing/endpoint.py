@@ -15,9 +15,9 @@ from resolvers.operations.admission import Demand, admit, charge_remainder, chec
 from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
-from resolvers.operations.etags import matches_weakly
+from resolvers.operations.http.etags import matches_weakly
+from resolvers.operations.http.sent_headers import sent_header
 from resolvers.operations.runner import run
-from resolvers.operations.sent_headers import sent_header
 from resolvers.operations.shapes.shaped import ShapedRow, written_page
 from rest_compat.routing.reading import EXPAND, Arguments, located
 from rest_compat.routing.used import RouteUsage

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from resolvers.changes.following import Following, follow
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
+from resolvers.operations.http.sent_headers import sent_header
 from resolvers.operations.outages import unforeseen
-from resolvers.operations.sent_headers import sent_header
 from rest_compat.routing.endpoint import OperationEndpoint
 from rest_compat.routing.reading import Arguments, Read
 from schema.changes.changes import POSITION, Change

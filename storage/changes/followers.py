@@ -10,7 +10,7 @@ from sqlalchemy import Uuid, bindparam, func, select
 
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.tables.base import table_of
 from storage.tables.changes import ChangeRow
 from storage.tables.workspaces.workspaces import WorkspaceRow

@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Table, Update, Uuid, bindparam, cast, func, i
 
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.ledger.workspace_lock import lock_workspace
 from storage.tables.base import Values, table_of
 from storage.tables.changes import ChangeRow

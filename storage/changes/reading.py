@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Select, String, Uuid, bindparam, func, select
 
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Connection
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.tables.base import table_of
 from storage.tables.changes import ChangeRow
 

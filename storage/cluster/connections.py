@@ -12,10 +12,10 @@ from storage.cluster.nodes import PART_OF_NODE, HeldOnNodes, Nodes
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import PostgresqlConnection, Values
 from storage.engine.database import Database
-from storage.engine.kept_statements import KeptText
 from storage.engine.outages import NodeUnreachable
 from storage.engine.payers import key_of
-from storage.engine.watched_statements import Watching
+from storage.engine.statements.kept import KeptText
+from storage.engine.statements.watched import Watching
 
 # The coordinator's process ends soon after its client, and waits for a new connection to a node for a moment.
 SETTINGS = {"client_connection_check_interval": "1s", "citus.node_connection_timeout": "2s"}

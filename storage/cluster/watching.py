@@ -14,8 +14,8 @@ from storage.cluster.connections import watch_nodes
 from storage.cluster.nodes import Nodes
 from storage.engine.connections import DRIVER_ERRORS, Connection
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
 from storage.engine.outages import DatabaseUnreachable
+from storage.engine.statements.kept import Kept
 from storage.workspaces.distribution import HAS_CITUS, REFERENCE, TENANT_TABLES
 
 SECONDS_BETWEEN_DATABASES = 60

@@ -18,10 +18,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.caches import Cache
 from storage.dialects.sqlite.driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
-from storage.engine.kept_statements import Kept, KeptText
 from storage.engine.outages import DatabaseUnreachable, NodeUnreachable
 from storage.engine.payers import Payer
-from storage.engine.watched_statements import Watching
+from storage.engine.statements.kept import Kept, KeptText
+from storage.engine.statements.watched import Watching
 
 # A connection that has been idle for longer is asked before use.
 TRUSTED_SECONDS = 5

@@ -22,18 +22,17 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy.engine import Dialect
-from sqlalchemy.ext.asyncio import AsyncEngine
 
-from storage.dialects.sqlite.reader import SqliteReader
 from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
-from storage.engine.connections import Connection, Values
+from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
-from storage.engine.kept_statements import Kept
 from storage.engine.payers import Payer, paying
 from storage.engine.pool import Connections
 from storage.engine.replica import Replica, ReplicaFailed
-from storage.engine.watched_statements import Listener, StatementWatch
+from storage.engine.sqlite_pool import SqliteConnections
+from storage.engine.statements.kept import Kept
+from storage.engine.statements.watched import Listener, StatementWatch
 from storage.enums import ActorKind
 
 # A note takes some 200 bytes.
@@ -224,38 +223,6 @@ class Database:
         await self._primary.close()
         if self.replica is not None:
             await self.replica.close()
-
-
-class SqliteConnections(Connections):
-    """Runs short reads on the event loop, without a connection of the pool."""
-
-    def __init__(
-        self,
-        engine: AsyncEngine,
-        size: int,
-        terms: Terms,
-        watch: StatementWatch | None = None,
-        most_of_one: int | None = None,
-    ) -> None:
-        super().__init__(engine, size, terms, watch, most_of_one)
-        self._reader = SqliteReader(engine.dialect, engine.url)
-
-    async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
-        written = kept.on(self._engine.dialect)
-        if written.depends_on_values:
-            # An index of trigrams looks for rows in one step of SQLite, which nothing can stop.
-            return await super().fetch(kept, values, payer)
-        with self.watching.watched(written.text):
-            rows = self._reader.fetch(written.text, written.arguments(values))
-        if rows is None:
-            # A watch sees the statement twice.
-            return await super().fetch(kept, values, payer)
-        self.watching.tell(written.text)
-        return rows
-
-    async def close(self) -> None:
-        self._reader.close()
-        await super().close()
 
 
 @asynccontextmanager

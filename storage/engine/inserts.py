@@ -10,7 +10,7 @@ from sqlalchemy.engine import Dialect
 from storage.dialects.row_lists import as_rows, rows_named, varying
 from storage.dialects.upsert import Upsert, upsert
 from storage.engine.connections import Connection, SqliteThread
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.tables.base import Values
 
 # The columns that vary among many rows; None for a single row.

@@ -19,10 +19,10 @@ from storage.engine.connections import (
     Values,
 )
 from storage.engine.engines import keep_alive
-from storage.engine.kept_statements import Kept
 from storage.engine.outages import DatabaseUnreachable, is_lost
 from storage.engine.payers import PART, Held, Payer, key_of
-from storage.engine.watched_statements import StatementWatch, Watching, watch_engine
+from storage.engine.statements.kept import Kept
+from storage.engine.statements.watched import StatementWatch, Watching, watch_engine
 
 # How long a unit of work waits for a connection.
 PATIENCE_SECONDS = 30

@@ -14,11 +14,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from storage.engine.connections import DRIVER_ERRORS, Connection
-from storage.engine.kept_statements import Kept
 from storage.engine.last_writes import LastWrites
 from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage, is_over_limit
 from storage.engine.payers import Payer
 from storage.engine.pool import Connections
+from storage.engine.statements.kept import Kept
 
 log = structlog.get_logger()
 

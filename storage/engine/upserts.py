@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Table, bindparam
 from storage.dialects.row_lists import rows_named
 from storage.dialects.upsert import Upsert, upsert
 from storage.engine.connections import Connection, SqliteThread
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 
 # What a column becomes: from itself and the new value, which have the same name.
 Combine = Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Column, Table, Uuid, bindparam, delete, select, tuple_
 
 from storage.engine.connections import Connection, SqliteThread
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.ledger.books import Ledger
 from storage.tables.base import Values
 

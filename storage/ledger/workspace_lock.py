@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from storage.dialects.upsert import upsert
 from storage.engine.connections import Connection
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.tables.base import table_of
 from storage.tables.workspaces.workspace_locks import WorkspaceLockRow
 

@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, ScalarSelect, Table, Uuid, bindparam, cast, f
 from sqlmodel import SQLModel
 
 from storage.engine.connections import Connection
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.ledger.recording import recorded
 from storage.tables.base import table_of
 from storage.tables.registry import COUNTED_MODELS

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, Table, bindparam, select, union_al
 
 from storage.changes.numbering import number_changes
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.ledger.folding import fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.merges import fold_merge

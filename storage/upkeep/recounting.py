@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, delete, func, or_, select, text, update
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.ledger.checking import rebuild, verify
 from storage.tables.base import table_of
 from storage.tables.workspaces.recounts import RecountRow

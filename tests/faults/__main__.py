@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from bench.processes import machine
-from bench.report import renew
+from bench.kit.processes import machine
+from bench.kit.report import renew
 from tests.faults.catalogue import cases
 from tests.faults.killed import NAMES, run_killed
 from tests.faults.outcome import HEADER, Outcome, written

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.report import renewed
+from bench.kit.report import renewed
 from tests.faults import network, processes
 from tests.faults.catalogue import cases
 from tests.faults.killed import run_killed

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.http.addresses import client_subject
-from gateway.settings.types import parse_trusted
+from gateway.settings.values.types import parse_trusted
 
 TRUSTED = parse_trusted("10.0.0.0/8, 192.0.2.1, 2001:db8:ffff::/48")
 CLIENT = "203.0.113.7"

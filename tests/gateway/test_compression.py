@@ -7,7 +7,7 @@ from backports import zstd
 from httpx import ASGITransport, AsyncClient
 
 from gateway.web.kit.cookies import SESSION
-from resolvers.operations.compression import encoding_for
+from resolvers.operations.http.compression import encoding_for
 from rest_compat.api import documented_routes
 from tests.support.callers.surfaces import Rest
 from tests.support.servers.gateways import bearer

@@ -7,8 +7,8 @@ from secrets import token_hex, token_urlsafe
 
 import pytest
 
-from gateway.settings.secret_strength import is_guessable
 from gateway.settings.settings import Settings, SettingsError, describe_settings, variable_of
+from gateway.settings.values.secret_strength import is_guessable
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 SECRET = "k" * 32

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import httpx
 
-from bench.servers import gateway, run, site
+from bench.kit.servers import gateway, run, site
 from oauth.sign_in.password_strength import is_easy_to_guess
 from tests.growth.test_growth import SEED, show
 from tests.support.browsers.browsing import PASSWORD, Browsing

@@ -11,7 +11,7 @@ from sqlalchemy import delete, select, update
 
 from gateway.mail.delivery import Delivery
 from gateway.mail.smtp import SmtpTransport
-from gateway.settings.mail_addresses import SmtpAddress
+from gateway.settings.values.mail_addresses import SmtpAddress
 from storage.clock import now
 from storage.engine.database import Database
 from storage.rows.rows import table_of

@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 
-from gateway.settings.mail_addresses import SmtpAddress
+from gateway.settings.values.mail_addresses import SmtpAddress
 from tests.support.measures.log_lines import own_log_lines
 from tests.support.servers.mail_server import PASSWORD, USER, MailServer, make_certificate
 

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import SQLModel
 
-from bench.documents import DOCUMENTS
 from bench.floor.app import app as floor
+from bench.kit.documents import DOCUMENTS
 from gateway.app import create_app
 from gateway.settings.settings import Settings
 from storage.migrations.run import upgrade

@@ -6,7 +6,7 @@ import sys
 
 from graphql import build_schema, parse, validate
 
-from bench.requests import document_of_shares
+from bench.kit.requests import document_of_shares
 
 # It gives the gateway's own entities relationships, so it is not imported beside them.
 PRINT_SCHEMA = "from bench.peers.stock_strawberry import schema; print(schema.as_str())"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.settings.mail_addresses import parse_sender
+from gateway.settings.values.mail_addresses import parse_sender
 from storage.emails import ascii_domain, fold_email
 
 LOCAL = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=20)

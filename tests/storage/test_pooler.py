@@ -12,7 +12,7 @@ from sqlalchemy import Integer, bindparam, func, select, text
 
 from storage.engine.connection_terms import Terms
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from tests.support.callers.surfaces import GraphQL, Rest, Surface
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.servers.pooler import pooler

@@ -15,7 +15,7 @@ from storage.clock import now
 from storage.dialects.parts import pattern
 from storage.emails import fold_email
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.migrations.run import upgrade
 from storage.rows.rows import insert_rows, table_of, update_row
 from storage.searching import making, sqlite

@@ -10,7 +10,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from storage.dialects.sqlite import reader
 from storage.engine import pool
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 
 NUMBERS = Kept(text("SELECT value FROM numbers ORDER BY value"))
 COUNT = """

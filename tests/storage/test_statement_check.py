@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.rows.rows import table_of
 from storage.tables.shares.shares import ShareRow
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oauth.scopes import Scope
-from resolvers.graph.execution.plans import DocumentPlan
+from resolvers.graph.execution.planned.plans import DocumentPlan
 from resolvers.graph.survey.documents import KeptDocument
 from tests.support.callers.documents import (
     HEAD,

@@ -5,7 +5,8 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from resolvers.graph.execution import fields, planned_fields
+from resolvers.graph.execution import fields
+from resolvers.graph.execution.planned import fields as planned_fields
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL
 from tests.support.callers.world import world_of

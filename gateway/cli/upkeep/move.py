@@ -15,7 +15,7 @@ from gateway.cli.kit.database import reached, read_settings, revision_fault, wai
 from gateway.cli.kit.output import CommandError, listing, show, some_of
 from gateway.cli.kit.progress import counting
 from gateway.settings.settings import Settings
-from gateway.settings.types import DatabaseUrl
+from gateway.settings.values.types import DatabaseUrl
 from storage.copies.copying import TABLES, analyze, copy_rows, filled_tables
 from storage.copies.derived import build, missing_of
 from storage.copies.digests import Digest, digest_postgresql, digest_sqlite

@@ -28,7 +28,7 @@ from gateway.web.guide.feed import NAME as FEED_NAME
 from gateway.web.guide.search import LONGEST_QUESTION, search, sections
 from gateway.web.kit.html import html_page
 from resolvers.operations.answers import JSON
-from resolvers.operations.etags import matches_weakly
+from resolvers.operations.http.etags import matches_weakly
 from schema.kit.base import entity_tag
 
 LLMS_PATH = "/llms.txt"

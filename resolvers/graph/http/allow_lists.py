@@ -10,7 +10,7 @@ from resolvers.graph.survey.documents import Documents
 from resolvers.operations.context import Services
 from schema.errors import DocumentNotRegistered
 from storage.caches import Cache
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.enums import DocumentMode
 from storage.rows.rows import table_of
 from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow

@@ -26,9 +26,9 @@ from resolvers.operations.answer_size import dumped
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.http.sent_headers import sent_list
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.security_events import note_refusals
-from resolvers.operations.sent_headers import sent_list
 from schema.errors import (
     LARGEST_ANSWER,
     AnswerTooLarge,

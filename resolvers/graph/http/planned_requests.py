@@ -7,7 +7,7 @@ import strawberry
 from graphql import GraphQLError
 
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.plans import DocumentPlan, Prepared
+from resolvers.graph.execution.planned.plans import DocumentPlan, Prepared
 from resolvers.graph.http.requests import GraphQLRequest
 from resolvers.graph.survey.documents import Documents, KeptDocument
 from resolvers.graph.survey.extension import Submission, survey_of

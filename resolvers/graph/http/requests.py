@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from resolvers.graph.execution.plans import KeptPreparation, Prepared
+from resolvers.graph.execution.planned.plans import KeptPreparation, Prepared
 from resolvers.graph.http.persisted import hash_in, keep_text, owner_of, text_of
 from resolvers.graph.survey.documents import LONGEST_CACHED
 from resolvers.graph.survey.literals import Outline, outline_of
@@ -17,7 +17,7 @@ from resolvers.operations.answers import JSON
 from resolvers.operations.bodies import announced_length, parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
-from resolvers.operations.sent_headers import sent_header
+from resolvers.operations.http.sent_headers import sent_header
 from schema.errors import Invalid, UnsupportedMediaType, problem
 from storage.caches import Cache
 

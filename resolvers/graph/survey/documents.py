@@ -7,7 +7,7 @@ import strawberry
 from graphql import DocumentNode, GraphQLSchema, get_operation_ast
 
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.plans import DocumentPlan, plan_of
+from resolvers.graph.execution.planned.plans import DocumentPlan, plan_of
 from resolvers.graph.survey.literals import Outline, Template, outline_of
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.templates import template_of

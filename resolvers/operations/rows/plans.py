@@ -1,4 +1,4 @@
-"""What plans (`storage/engine/plans.py`) depend on of a caller, and its places in their conditions."""
+"""What kept plans (`storage/engine/plans.py`) depend on of a caller, and its places in them."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
@@ -10,7 +10,7 @@ from oauth.principals import Principal
 from resolvers.operations.context import Context
 from storage.dialects.matching import ListOf
 from storage.engine import plans
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.types import CurrentMoment
 
 _ID, _IDS = Uuid(), ListOf(Uuid())

@@ -27,7 +27,7 @@ from storage.dialects.json_rows import written_lines
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
 from storage.engine.database import Database
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.rows.rows import Model, table_of
 from storage.searching.sqlite import has_indexes
 

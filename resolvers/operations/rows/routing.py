@@ -8,7 +8,7 @@ from sqlmodel import SQLModel
 
 from oauth.principals import Principal
 from resolvers.operations.context import Context
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.rows.rows import table_of
 from storage.workspaces.distribution import COLUMN, HAS_CITUS
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from resolvers.operations.context import Context
-from storage.engine.joined_statements import can_join, joined
-from storage.engine.kept_statements import Kept
 from storage.engine.outages import is_outage
+from storage.engine.statements.joined import can_join, joined
+from storage.engine.statements.kept import Kept
 
 Result = TypeVar("Result")
 

@@ -10,7 +10,7 @@ from sqlalchemy import Select, Uuid, and_, bindparam, delete, select, update
 
 from storage.dialects.number_lists import as_numbers, numbers_named
 from storage.engine.connections import Connection
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import Merge, Merges, replace_absorbed
 from storage.metrics.cells.period_sql import cell_of

@@ -10,7 +10,7 @@ from sqlalchemy import Uuid, and_, bindparam, or_, select
 
 from storage.dialects.number_lists import as_numbers, numbers_named
 from storage.engine.connections import Connection
-from storage.engine.kept_statements import Kept
+from storage.engine.statements.kept import Kept
 from storage.engine.upserts import replace, upsert_all
 from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows.rows import table_of

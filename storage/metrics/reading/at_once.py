@@ -24,8 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-from storage.engine.kept_statements import Kept, KeptText
 from storage.engine.plans import plan_for
+from storage.engine.statements.kept import Kept, KeptText
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.cells import MONEY, PERSON_GRAINS
 from storage.metrics.cells.tiling import Cover, make_cover

@@ -25,8 +25,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 
 from storage.dialects.matching import AnyOf, ListOf
-from storage.engine.kept_statements import Kept
 from storage.engine.plans import plan_for
+from storage.engine.statements.kept import Kept
 from storage.metrics.cells.places import Tiles
 from storage.metrics.cells.tiling import FIRST_EVER
 from storage.metrics.reading.cell_query import CellQuery

@@ -22,8 +22,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import NullType
 
-from storage.engine.kept_statements import Kept
 from storage.engine.plans import plan_for
+from storage.engine.statements.kept import Kept
 from storage.metrics.cells.cells import PERSON_GRAINS
 from storage.metrics.cells.places import Tiles, placed
 from storage.metrics.reading.cell_statements import has_deltas

@@ -16,7 +16,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from storage.engine.connections import PostgresqlConnection
-from storage.engine.kept_statements import KeptText
+from storage.engine.statements.kept import KeptText
 from tests.support.statements.statement_exceptions import REACHES
 from tests.support.statements.tenant_statements import Complaint, complaints_about
 
@@ -35,7 +35,7 @@ _PLUMBING = frozenset(
         "storage/rows/rows.py",
         "storage/engine/inserts.py",
         "storage/engine/upserts.py",
-        "storage/engine/watched_statements.py",
+        "storage/engine/statements/watched.py",
         "tests/support/statements/statement_check.py",
     }
 )

@@ -9,7 +9,7 @@ from graphql import GraphQLError, get_nullable_type, located_error
 
 from resolvers.graph.execution.fields import IF_MATCH, located, validated
 from resolvers.graph.execution.model_writers import ModelWriter
-from resolvers.graph.execution.planned_fields import (
+from resolvers.graph.execution.planned.fields import (
     Answering,
     Path,
     PlannedField,

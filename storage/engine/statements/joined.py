@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.engine import Dialect
 
 from storage.caches import Cache
-from storage.engine.kept_statements import Kept, KeptText, with_places
+from storage.engine.statements.kept import Kept, KeptText, with_places
 
 BYTES_OF_JOINED = 4 * 1024 * 1024
 BYTES_OF_ONE, BYTES_OF_A_LETTER = 2_000, 2

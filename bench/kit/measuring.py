@@ -6,10 +6,10 @@ from statistics import median
 from time import monotonic, sleep
 from typing import NamedTuple
 
-from bench import wrk
-from bench.processes import QUIET_CORES, Moment, processor_seconds
-from bench.servers import Server
-from bench.wrk import Request
+from bench.kit import wrk
+from bench.kit.processes import QUIET_CORES, Moment, processor_seconds
+from bench.kit.servers import Server
+from bench.kit.wrk import Request
 
 # A server that uses a smaller part of a core than this is idle.
 IDLE_PART = 0.04

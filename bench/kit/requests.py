@@ -8,8 +8,8 @@ import orjson
 from pydantic import BaseModel
 from strawberry.utils.str_converters import to_camel_case
 
-from bench.documents import DOCUMENTS, Document
-from bench.wrk import Request
+from bench.kit.documents import DOCUMENTS, Document
+from bench.kit.wrk import Request
 from schema.customers.customers import Customer
 from schema.kit.pages import PageMeta, Pagination
 from schema.shares.shares import Share

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from bench.wrk import Request
+from bench.kit.wrk import Request
 
 
 class Refused(Exception):

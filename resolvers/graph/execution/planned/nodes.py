@@ -7,7 +7,7 @@ from typing import Any
 from graphql import GraphQLError
 
 from resolvers.graph.execution.nodes import node_with
-from resolvers.graph.execution.planned_fields import (
+from resolvers.graph.execution.planned.fields import (
     Answering,
     Path,
     PlannedField,
