@@ -28,8 +28,9 @@ from gateway.http.callers import Callers
 from gateway.http.front import Front
 from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
+from gateway.http.sockets import Sockets
 from gateway.logs.logs import configure_logs, logs_requests
-from gateway.logs.request_lines import request_lines
+from gateway.logs.request_lines import RequestLines, request_lines
 from gateway.mail.budget import DAY_SECONDS, WINDOW_SECONDS
 from gateway.mail.task import mail_task
 from gateway.monitoring.monitoring import Monitoring
@@ -84,9 +85,13 @@ class Gateway(Starlette):
     """The application. HTTP requests reach its front first, which passes on what it does not answer."""
 
     front: Front | None = None
+    sockets: Sockets
     monitoring: Monitoring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self.sockets(scope, receive, send)
+            return
         if self.front is None or scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
@@ -169,7 +174,10 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
-    app.front = _front(app, settings, services, make_budgets(settings, limiter, monitoring.refusals))
+    budgets = make_budgets(settings, limiter, monitoring.refusals)
+    callers = Callers(database, ClientAddresses(settings.trusted_proxies), origin_of(settings.sign_in_url))
+    app.front = _front(app, settings, services, callers, budgets)
+    app.sockets = _sockets(app, settings, services, callers, budgets)
     return app
 
 
@@ -203,7 +211,7 @@ def _add_routes(
     routes.append(ready_route(database))
 
 
-def _front(app: Gateway, settings: Settings, services: Services, budgets: Budgets) -> Front:
+def _front(app: Gateway, settings: Settings, services: Services, callers: Callers, budgets: Budgets) -> Front:
     """The front before the application's own layers."""
     own_origin = origin_of(settings.sign_in_url)
     behind = app.build_middleware_stack()
@@ -213,15 +221,33 @@ def _front(app: Gateway, settings: Settings, services: Services, budgets: Budget
         behind.app,  # The front answers unexpected errors.
         front_endpoints(app.routes),
         services=services,
-        callers=Callers(services.database, ClientAddresses(settings.trusted_proxies), own_origin),
+        callers=callers,
         budgets=budgets,
         headers=ResponseHeaders(secure=own_origin.startswith("https:")),
         templates=RouteTemplates(app.routes),
-        lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
+        lines=_lines(settings),
         origins=settings.cors_origins,
         watch=app.monitoring.watch,
         logs_addresses=settings.log_addresses,
     )
+
+
+def _sockets(
+    app: Gateway, settings: Settings, services: Services, callers: Callers, budgets: Budgets
+) -> Sockets:
+    return Sockets(
+        app.state.graphql,
+        services=services,
+        callers=callers,
+        budgets=budgets,
+        origins=settings.cors_origins,
+        own_origin=origin_of(settings.sign_in_url),
+        lines=_lines(settings),
+    )
+
+
+def _lines(settings: Settings) -> RequestLines | None:
+    return request_lines if settings.access_log and logs_requests(settings.log_level) else None
 
 
 def _protocol_routes(settings: Settings) -> list[Route]:

@@ -3,16 +3,20 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 
+from storage.engine.database import Database
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS
-from tests.support.servers.gateways import Tenant
+from tests.support.servers.gateways import Gateway, Tenant
+from tests.support.tenants.membership import TestUser, make_member
 
 FREE = [{"amount_type": "free"}]
+STALL_SECONDS = 600
 
 
 class Event(dict[str, Any]):
@@ -33,7 +37,7 @@ class Reader:
             if not line:
                 return fields
             name, _, value = line.partition(":")
-            fields[name] = json.loads(value) if name == "data" else value.strip()
+            fields[name] = json.loads(value) if name == "data" and value else value.strip()
         return None
 
     def event(self) -> Event:
@@ -87,3 +91,13 @@ class Live:
         owner, body = self.tenant.personal_token, {"comment": "reader", "scopes": scopes}
         made = self.send("POST", "/workspace-access-tokens/", owner, workspace_id=self.tenant.id, **body)
         return {"text": made["token"], "id": made["workspace_access_token"]["id"]}
+
+
+async def joined(database_url: str, tenant: Tenant) -> TestUser:
+    """A member who has joined the workspace, made beside the gateway."""
+    database = Database(database_url)
+    # Only its database is used.
+    gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]
+    member = await make_member(gateway, tenant)
+    await database.close()
+    return member

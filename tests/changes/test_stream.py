@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,29 +12,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from storage.changes import followers
-from storage.engine.database import Database
-from tests.changes.streams import FREE, Live, Reader
-from tests.support.measures.moved_loop import MovedLoop
+from tests.changes.streams import FREE, STALL_SECONDS, Live, Reader, joined
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
-from tests.support.servers.gateways import Gateway, Tenant
 from tests.support.servers.live import serve
-from tests.support.tenants.membership import TestUser, make_member
 
 pytestmark = pytest.mark.both_databases
-
-STALL_SECONDS = 600
-
-
-@pytest.fixture(scope="module")
-def live(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    clock, folder = MovedLoop(), tmp_path_factory.mktemp("live")
-    with serve(database_url, folder, loop_factory=lambda: clock, stall_seconds=STALL_SECONDS) as (
-        address,
-        tenant,
-    ):
-        running = Live(address, tenant, clock)
-        yield running
-        running.client.close()
 
 
 def test_a_commit_arrives_as_the_feed_tells_it(live: Live) -> None:
@@ -151,16 +132,6 @@ def test_a_removed_member_s_stream_ends(live: Live, database_url: str) -> None:
         reader.block()
         live.send("DELETE", f"/workspace-members/{member.member_id}", live.tenant.personal_token)
         assert ended(live, reader) == "not_found"
-
-
-async def joined(database_url: str, tenant: Tenant) -> TestUser:
-    """A member who has joined the workspace, made beside the gateway."""
-    database = Database(database_url)
-    # Only its database is used.
-    gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]
-    member = await make_member(gateway, tenant)
-    await database.close()
-    return member
 
 
 def test_the_deletion_of_the_workspace_ends_the_stream(live: Live) -> None:

@@ -48,7 +48,8 @@ def operations_page() -> str:
         operation = route.operation
         needed = " or ".join(f"`{scope}`" for scope in operation.sufficient_scopes)
         scope = needed or ("any credential" if operation.kinds else "none")
-        twin = twins.get(operation.name, "none: see the reason in tests/surfaces/test_contract.py")
+        missing = "none: see the reason in tests/surfaces/test_contract.py"
+        twin = twins.get(route.operation_id) or twins.get(operation.name, missing)
         lines += _row(f"`{route.method} {route.path}`", f"`{twin}`", scope, str(route.served.status))
     return "\n".join(lines) + "\n"
 
@@ -86,7 +87,7 @@ def permissions_page() -> str:
             tag = route.tag
             kinds = [_words(kind) for kind in PrincipalKind]
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "no credential", *kinds), "|---" * 8 + "|"]
-        field = twins[route.operation.name].partition("(")[0]
+        field = (twins.get(route.operation_id) or twins[route.operation.name]).partition("(")[0]
         cells = [_permission(route.operation, kind) for kind in (None, *PrincipalKind)]
         lines += _row(f"`{route.method} {route.path}`", f"`{field}`", *cells)
     return "\n".join(lines) + "\n"
@@ -271,6 +272,8 @@ def _twins() -> dict[str, str]:
     fields = {}
     for name, place in exposed(core_schema(make_schema())).items():
         path, arguments = ".".join(place.path), ", ".join(place.field.args)
+        if place.operation.is_live:
+            path = f"{place.kind} {path}"
         fields[name] = f"{path}({arguments})" if arguments else path
     return fields
 
