@@ -44,6 +44,7 @@ from resolvers.graph.execution.nodes import declare_nodes, name_nodes, node_fiel
 from resolvers.graph.execution.plain_fields import mark_plain_fields
 from resolvers.graph.survey.documents import Documents
 from resolvers.graph.survey.extension import AdmissionExtension
+from resolvers.metrics import following as metrics_following
 from resolvers.metrics import metrics
 from resolvers.operations.declaration import Operation
 from resolvers.portal import downloads as portal_downloads
@@ -150,6 +151,7 @@ class Query(Reads):
 @strawberry.type
 class Subscription:
     changes = expose(following.stream_changes)
+    metrics_changed = expose(metrics_following.stream_metrics_changes)
 
 
 @strawberry.type

@@ -1,5 +1,6 @@
 """Live updates in GraphQL: what its subscriptions tell, and what they can be asked for."""
 
+from datetime import date
 from typing import Annotated
 
 import strawberry
@@ -14,6 +15,7 @@ from schema.changes.changes import (
     Position,
 )
 from schema.kit.base import Output, graphql_type
+from schema.kit.fields import WorkspaceId
 from schema.kit.nodes import LOOKUP, Node
 from schema.values.scalars import Id
 from storage.changes.kinds import ChangeKind
@@ -37,6 +39,20 @@ class ChangeEvent(Output):
     """Tells a change."""
 
     change: FollowedChange
+
+
+@graphql_type
+class MetricsChange(Output):
+    """Tells that metrics of a workspace have changed."""
+
+    workspace_id: WorkspaceId
+    first_day: Annotated[
+        date,
+        Field(
+            description="The first day that has changed, in the workspace's time zone or else in UTC. Later "
+            "days may have changed too."
+        ),
+    ]
 
 
 class ChangeSubscriptionQuery(LatestChangeQuery):

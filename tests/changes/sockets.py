@@ -35,6 +35,14 @@ class Socket:
         message: dict[str, Any] = json.loads(self.connection.recv(timeout=PATIENCE_SECONDS))
         return message
 
+    def receive_soon(self) -> dict[str, Any] | None:
+        """The next message if it is there, or comes at once."""
+        try:
+            message: dict[str, Any] = json.loads(self.connection.recv(timeout=0.1))
+        except TimeoutError:
+            return None
+        return message
+
     def greet(self, token: str | None = None) -> None:
         payload = {} if token is None else {"payload": {"Authorization": f"Bearer {token}"}}
         self.send("connection_init", **payload)

@@ -86,10 +86,11 @@ class Live:
         with self.stream(**options) as reader:
             return reader.response.status_code, json.loads(reader.response.read())
 
-    def token(self, *scopes: str) -> dict[str, Any]:
-        """A new token of the workspace."""
-        owner, body = self.tenant.personal_token, {"comment": "reader", "scopes": scopes}
-        made = self.send("POST", "/workspace-access-tokens/", owner, workspace_id=self.tenant.id, **body)
+    def token(self, *scopes: str, workspace_id: str | None = None) -> dict[str, Any]:
+        """A new token of this or of the tenant's workspace."""
+        owner, home = self.tenant.personal_token, workspace_id or self.tenant.id
+        body = {"comment": "reader", "scopes": scopes, "workspace_id": home}
+        made = self.send("POST", "/workspace-access-tokens/", owner, **body)
         return {"text": made["token"], "id": made["workspace_access_token"]["id"]}
 
 

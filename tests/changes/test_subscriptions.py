@@ -12,7 +12,7 @@ from websockets.exceptions import InvalidStatus
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
 from tests.changes.sockets import CHANGES, Socket, greeted, socket_to
-from tests.changes.streams import Live, Reader, joined
+from tests.changes.streams import FREE, Live, Reader, joined
 from tests.support.measures.patience import eventually
 from tests.support.servers.live import serve
 
@@ -109,6 +109,32 @@ def test_a_document_is_limited_as_by_post(live: Live) -> None:
     with greeted(live) as socket:
         socket.connection.send('"' + "x" * 300_000 + '"')
         assert socket.end()[0] == 1009
+
+
+def test_metrics_that_change_are_told_with_their_first_local_day(live: Live) -> None:
+    owner, slug = live.tenant.personal_token, f"w-{uuid4().hex}"
+    body = {"name": "Far east", "slug": slug, "timezone": "Pacific/Kiritimati"}
+    workspace = live.send("POST", "/workspaces/", owner, **body)["id"]
+    token = live.token("shares:write", "events:write", workspace_id=workspace)["text"]
+    asked = f'(workspaceId: "{workspace}")'
+    moments = ["2026-02-03T00:00:00Z", "2026-01-31T11:00:00Z", "2026-04-01T00:00:00Z"]
+    reported = [{"name": "a", "external_customer_id": "c", "timestamp": moment} for moment in moments]
+
+    def told(socket: Socket) -> Any:
+        live.send("POST", "/shares/", token, name="No fact", prices=FREE)
+        live.send("POST", "/events/ingest", token, events=reported)
+        live.clock.advance(1)
+        return socket.receive_soon()
+
+    with greeted(live, owner) as socket:
+        socket.subscribe("m", f"subscription {{ metricsChanged{asked} {{ workspaceId firstDay }} }}")
+        # It begins with what changes once it has begun.
+        message = eventually(lambda: told(socket))
+        change = message["payload"]["data"]["metricsChanged"]
+        assert change == {"workspaceId": workspace, "firstDay": "2026-02-01"}
+    with greeted(live, live.token("shares:read")["text"]) as socket:
+        socket.subscribe("m", "subscription { metricsChanged { firstDay } }")
+        assert socket.refusal() == "insufficient_scope"
 
 
 def test_the_protocol_is_kept(live: Live) -> None:
