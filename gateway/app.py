@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.background.counts import counting_tasks, write_counts
+from gateway.background.following import FollowingTasks
 from gateway.background.retention import expiry_tasks, removal_tasks
 from gateway.background.tasks import BackgroundTask, running
 from gateway.endpoints.contracts import contract_routes
@@ -55,7 +56,6 @@ from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
 from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
-from storage.changes import followers
 from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
 from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
@@ -118,9 +118,7 @@ def _database_tasks(
 
 
 def _service_tasks(settings: Settings, services: Services) -> list[BackgroundTask]:
-    looking = partial(services.followers.look, services.database)
     return [
-        BackgroundTask("followers", looking, every=followers.SECONDS_BETWEEN_LOOKS),
         *storage_tasks(services, timedelta(days=settings.upload_days)),
         *counting_tasks(services, settings.usage_seconds),
         *removal_tasks(services),
@@ -151,6 +149,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
             yield
         await webhooks.close()
+        await following.close()
         request_lines.flush()
         await write_counts(app.state.services)
         for each in (objects, nodes, database, limiter, mail_limiter, days):
@@ -170,7 +169,8 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         wake_delivery=mail.wake,
         webhooks=webhooks.services,
     )
-    tasks += [*_service_tasks(settings, services), webhooks.task_for(services)]
+    following = FollowingTasks(settings, services)
+    tasks += [*_service_tasks(settings, services), webhooks.task_for(services), *following.tasks]
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())

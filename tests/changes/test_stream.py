@@ -2,7 +2,9 @@
 
 import asyncio
 import socket
+import tempfile
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -14,7 +16,10 @@ from structlog.testing import capture_logs
 from storage.changes import followers
 from tests.changes.streams import FREE, STALL_SECONDS, Live, Reader, joined
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
+from tests.support.servers.gateways import Tenant
 from tests.support.servers.live import serve
+from tests.support.servers.pooler import every_test_is_pooled
+from tests.support.servers.rate_limiting import redis_server
 
 pytestmark = pytest.mark.both_databases
 
@@ -223,3 +228,46 @@ def test_what_another_process_commits_arrives(database_url: str, live: Live, tmp
         headers = {"Authorization": f"Bearer {live.tenant.token}"}
         made = httpx.post(f"{address}/api/shares/", headers=headers, json=data, timeout=PATIENCE_SECONDS)
         assert reader.event()["data"]["resource_id"] == made.json()["id"]
+
+
+def test_other_processes_commits_arrive_before_anybody_looks(
+    database_url: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    if every_test_is_pooled() and database_url.startswith("postgresql"):
+        pytest.skip("Behind a pooler nothing is heard.")
+    # An hour later, it is looked into the logs.
+    monkeypatch.setattr(followers, "SECONDS_BETWEEN_LOOKS", 3600)
+    with serve(database_url, tmp_path) as (here, tenant), serve(database_url, tmp_path) as (there, _):
+        assert arrives(here, there, tenant)
+
+
+def test_redis_tells_processes_of_each_other(postgresql_url: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(followers, "SECONDS_BETWEEN_LOOKS", 3600)
+    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock"):
+        options = {"redis_url": f"unix://{folder}/redis.sock"}
+        with (
+            serve(postgresql_url, tmp_path, **options) as (here, tenant),
+            serve(postgresql_url, tmp_path, **options) as (there, _),
+        ):
+            assert arrives(here, there, tenant)
+
+
+def arrives(here: str, there: str, tenant: Tenant) -> bool:
+    """Whether what is committed at one address is told at the other, where somebody begins to listen."""
+    follower = Live(here, tenant, None)  # type: ignore[arg-type]  # No test moves its clock.
+    writer, is_told = Live(there, tenant, None), Event()  # type: ignore[arg-type]
+
+    def write() -> None:
+        while not is_told.wait(0.05):
+            writer.share()
+
+    writing = Thread(target=write)
+    with follower.stream() as reader:
+        reader.block()
+        writing.start()
+        event = reader.event()
+    is_told.set()
+    writing.join()
+    for each in (follower, writer):
+        each.client.close()
+    return event["event"] == "share.created"
