@@ -149,10 +149,9 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
             yield
         await webhooks.close()
-        await following.close()
         request_lines.flush()
         await write_counts(app.state.services)
-        for each in (objects, nodes, database, limiter, mail_limiter, days):
+        for each in (following, objects, nodes, database, limiter, mail_limiter, days):
             await each.close()
 
     app = _bare_app(monitoring, lifespan)
@@ -171,13 +170,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     )
     following = FollowingTasks(settings, services)
     tasks += [*_service_tasks(settings, services), webhooks.task_for(services), *following.tasks]
-    app.state.services = services
-    # After the others: no slug equals their first segments.
-    app.router.routes.extend(slug_routes())
-    budgets = make_budgets(settings, limiter, monitoring.refusals)
-    callers = Callers(database, ClientAddresses(settings.trusted_proxies), origin_of(settings.sign_in_url))
-    app.front = _front(app, settings, services, callers, budgets)
-    app.sockets = _sockets(app, settings, services, callers, budgets)
+    _open_fronts(app, settings, services, make_budgets(settings, limiter, monitoring.refusals))
     return app
 
 
@@ -209,6 +202,17 @@ def _add_routes(
         routes.append(FrontRoute(path, app.state.graphql, ("GET", "POST")))
     routes.append(FrontRoute(HEALTH_PATH, Health()))
     routes.append(ready_route(database))
+
+
+def _open_fronts(app: Gateway, settings: Settings, services: Services, budgets: Budgets) -> None:
+    """Give the application its services, the last routes, and what answers requests and WebSockets."""
+    app.state.services = services
+    # After the others: no slug equals their first segments.
+    app.router.routes.extend(slug_routes())
+    addresses, own_origin = ClientAddresses(settings.trusted_proxies), origin_of(settings.sign_in_url)
+    callers = Callers(services.database, addresses, own_origin)
+    app.front = _front(app, settings, services, callers, budgets)
+    app.sockets = _sockets(app, settings, services, callers, budgets)
 
 
 def _front(app: Gateway, settings: Settings, services: Services, callers: Callers, budgets: Budgets) -> Front:

@@ -17,13 +17,17 @@ from resolvers.graph.http.errors import MOST_ERRORS, as_error, body_of, failure_
 from resolvers.graph.http.event_streams import (
     COMPLETE,
     EVENT_HEADERS,
-    EVENT_STREAM,
     SubscriptionParts,
-    accepts_events,
     next_event,
     stream_in,
 )
-from resolvers.graph.http.media_types import RESPONSE_JSON, accepted_type, status_of
+from resolvers.graph.http.media_types import (
+    EVENT_STREAM,
+    RESPONSE_JSON,
+    accepted_type,
+    accepts_events,
+    status_of,
+)
 from resolvers.graph.http.planned_requests import planned
 from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
@@ -78,20 +82,21 @@ class GraphQLEndpoint:
 
     async def answer(self, ctx: Context, request: Request) -> Answer:
         accept = sent_list(request, b"accept")
-        is_streamed = accepts_events(accept)
-        # With events, a refusal has a status of its own.
-        media_type = RESPONSE_JSON if is_streamed else accepted_type(accept)
+        accepts_stream, media_type = accepts_events(accept), accepted_type(accept)
+        if is_streamed := media_type == EVENT_STREAM:
+            # With events, a refusal has a status of its own.
+            media_type = RESPONSE_JSON
         sent: GraphQLRequest | None = None
         try:
             await admit(ctx.caller, [])
             if request.scope["method"] == "POST":
                 sent = await self.read(request, ctx)
-                data, errors = await self.run(ctx, sent, EVERYTHING if is_streamed else DOCUMENTS)
+                data, errors = await self.run(ctx, sent, EVERYTHING if accepts_stream else DOCUMENTS)
             elif not _NAMES_OF_DOCUMENTS & request.query_params.keys() and _shows_pages(request):
                 return Answer.of(await self._explorer(request))
             else:
                 sent = await read_query(request, ctx)
-                data, errors = await self.run(ctx, sent, READS if is_streamed else QUERIES)
+                data, errors = await self.run(ctx, sent, READS if accepts_stream else QUERIES)
         except Failure as failure:
             data, errors = None, [as_error(failure)]
         if (stream := stream_in(data)) is not None:
@@ -224,7 +229,7 @@ def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     if error.operation_type is OperationType.MUTATION:
         return MethodNotAllowed("GET accepts queries only: send mutations by POST.", {"Allow": "POST"})
     message = (
-        "Send a subscription with `Accept: text/event-stream`, or over a WebSocket with the subprotocol "
+        "A subscription as `query` needs `Accept: text/event-stream`, or a WebSocket with the subprotocol "
         "`graphql-transport-ws`"
     )
     return Invalid([problem(("query",), message, "graphql")])

@@ -19,16 +19,10 @@ from schema.errors import Failure, Internal
 
 log = structlog.get_logger()
 
-EVENT_STREAM = "text/event-stream"
 # Of nginx, which otherwise waits until it has more.
 EVENT_HEADERS = {"X-Accel-Buffering": "no"}
 RETRY = b"retry: 1000\n\n"
 COMPLETE = b"event: complete\ndata:\n\n"
-
-
-def accepts_events(accept: str | None) -> bool:
-    """Whether the answer should be an event stream."""
-    return accept is not None and EVENT_STREAM in accept.lower()
 
 
 def stream_in(data: Any) -> Stream | None:
