@@ -58,7 +58,7 @@ WITHOUT_IDS = {
 CLOSED = [name for name in OPERATIONS if name not in PUBLIC]
 CHANGES = [name for name in CLOSED if operation_routes()[name].operation.changes]
 READS = [name for name in CLOSED if name not in CHANGES]
-# What others change is compared with the log, by the same credentials, in tests/changes/test_every_operation.py.
+# What others change is compared with the log in tests/changes/test_every_operation.py.
 UNLOGGED = [name for name in CHANGES if not operation_routes()[name].operation.causes or name in ELSEWHERE]
 # What it sends is kept by the receiver.
 CHANGES_NO_ROW = {"test_webhook_endpoint"}
