@@ -58,6 +58,7 @@
       if (added.length) say(counted(added.length));
       if (!isRead()) return insert({ fresh, added });
       waiting = { fresh, added };
+      show("Live");
       more.hidden = !added.length;
       more.textContent = `Show ${counted(added.length)}`;
     };
