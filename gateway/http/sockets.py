@@ -1,5 +1,6 @@
 """WebSockets: GraphQL's at `/graphql`, and no others; their clients, credentials and ends."""
 
+import logging
 import os
 from collections.abc import Collection
 from contextlib import suppress
@@ -49,6 +50,9 @@ class PatientSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, patience: float, **options: Any) -> None:
         super().__init__(*args, **options)
+        # Uvicorn's own tells each path with its query.
+        self.logger = logging.getLogger("gateway.websockets")
+        self.logger.setLevel(logging.ERROR)
         self._patience = patience
         self._stalled: Any = None
 
@@ -156,6 +160,7 @@ class _Client:
         self._scope = {**scope, "type": "http", "method": "GET", "scheme": _SCHEMES[scope["scheme"]]}
         self._sockets, self._sent, self.request_id = sockets, sent, os.urandom(16).hex()
         self._receive, self._send = receive, send
+        self._is_closed = False
 
     async def greet(self, authorization: str | None) -> None:
         if authorization is not None:
@@ -175,7 +180,12 @@ class _Client:
         return text
 
     async def send(self, message: bytes) -> None:
-        await self._send({"type": "websocket.send", "text": message.decode()})
+        # Documents that still run may have something to say to a client that has gone.
+        if not self._is_closed:
+            with suppress(ClientDisconnected):
+                await self._send({"type": "websocket.send", "text": message.decode()})
 
     async def close(self, code: int, reason: str) -> None:
-        await self._send({"type": "websocket.close", "code": code, "reason": reason})
+        self._is_closed = True
+        with suppress(ClientDisconnected):
+            await self._send({"type": "websocket.close", "code": code, "reason": reason})

@@ -81,9 +81,11 @@ class Socket:
 
 
 @contextmanager
-def socket_to(live: Live, *, protocol: str = SUBPROTOCOL, **options: Any) -> Iterator[Socket]:
+def socket_to(
+    live: Live, *, protocol: str = SUBPROTOCOL, query: str = "", **options: Any
+) -> Iterator[Socket]:
     address = live.address.replace("http", "ws", 1)
-    with connect(f"{address}/graphql", subprotocols=[protocol], **options) as connection:  # type: ignore[list-item]
+    with connect(f"{address}/graphql{query}", subprotocols=[protocol], **options) as connection:  # type: ignore[list-item]
         yield Socket(connection)
 
 

@@ -164,6 +164,12 @@ def closed(live: Live, do: Any) -> int:
         return socket.end()[0]
 
 
+def test_the_log_has_nothing_that_a_client_sent(live: Live, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"), socket_to(live, query="?token=secret") as socket:
+        socket.greet(live.tenant.token)
+    assert "secret" not in caplog.text
+
+
 def test_the_header_of_the_handshake_is_a_credential_too(live: Live) -> None:
     headers = {"Authorization": f"Bearer {live.tenant.token}"}
     with socket_to(live, additional_headers=headers) as socket:
