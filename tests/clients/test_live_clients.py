@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from playwright.async_api import Browser
 
+from tests.support.browsers.in_browser import opened, sign_in_unseen
 from tests.support.clients.npm import run_node
 from tests.support.measures.patience import PATIENCE_SECONDS, TAKES_MINUTES
 from tests.support.servers.gateways import Tenant
@@ -121,3 +123,16 @@ def test_clients_of_graphql_go_on_after_cuts_without_a_gap(site: tuple[Line, htt
         told = run_node("live.mjs", line.address, tenant.token, position, str(CHANGES))
     followed = {name: ids for name, *ids in (each.split() for each in told.splitlines())}
     assert followed == {"graphql-ws": made, "graphql-sse": made}
+
+
+async def test_a_browser_goes_on_after_cuts_without_a_gap(
+    chromium: Browser, site: tuple[Line, httpx.Client, Tenant]
+) -> None:
+    line, client, tenant = site
+    position = client.get("/changes/latest").json()["position"]
+    async with opened(chromium, line.address) as page:
+        await sign_in_unseen(page, line.address, tenant)
+        await page.goto(f"{line.address}/docs/guide")
+        path = f"/api/changes/stream?workspace_id={tenant.id}&after={position}"
+        with writing(line, client) as made:
+            assert await page.evaluate(FOLLOW, [path, CHANGES]) == made
