@@ -73,7 +73,7 @@ _TEXTS = {
         "webhook_deliveries": "kind status",
         "webhook_endpoints": "kinds scopes disabled_reason maker_kind",
         "usage_counts": "client_kind surface name kind",
-        "workspace_members": "role",
+        "workspace_members": "role dashboard",
         "workspaces": "status default_presentment_currency",
     },
     DataClass.CONFIDENTIAL: {

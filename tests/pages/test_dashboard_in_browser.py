@@ -17,6 +17,7 @@ from tests.support.tenants.dashboards import ADDRESS, RANGE, make_activity
 
 Site = tuple[str, Tenant]
 SESSIONS = "#file_share_sessions"
+WITH_SESSIONS = f"{ADDRESS}&metric=file_share_sessions"
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +62,11 @@ async def test_from_the_sign_in_to_other_dates_and_a_share(
         await page.get_by_label("Last date").fill(RANGE["end_date"])
         await page.get_by_role("button", name="Show dates").click()
         totals = await totals_of(site, **RANGE, interval="day")
-        shown = page.locator(f"{SESSIONS} .total strong")
+        shown = page.locator("#tab-file_share_sessions strong")
         await expect(shown).to_have_text(str(totals["file_share_sessions"]))
-        await expect(page.locator("#file_share_revenue .total strong")).to_have_text("$15.00")
+        await expect(page.locator("#tab-file_share_revenue strong")).to_have_text("$15.00")
         assert "start_date=2026-01-26" in page.url
+        await page.get_by_text("Filters", exact=True).click()
         await page.get_by_label("Share", exact=True).select_option("Field guide")
         if not scripts:
             await page.get_by_role("button", name="Apply").last.click()
@@ -83,6 +85,7 @@ async def test_a_change_replaces_the_dashboard_and_leaves_the_page(chromium: Bro
         await page.wait_for_url("**range=7d**")
         await expect(page.get_by_role("button", name="7 days")).to_have_attribute("aria-current", "true")
         await expect(page.get_by_role("button", name="7 days")).to_be_focused()
+        await page.get_by_text("Filters", exact=True).click()
         await page.get_by_label("Time zone").fill("Mars")
         await page.keyboard.press("Tab")
         await expect(page.get_by_role("alert")).to_contain_text("Time zone: Enter an IANA time zone name")
@@ -95,12 +98,12 @@ async def test_a_reload_that_fails_offers_another(chromium: Browser, site: Site)
         await page.route("**range=90d**", lambda route: route.abort())
         await page.get_by_role("button", name="90 days").click()
         await expect(page.get_by_role("link", name="Try again")).to_be_visible()
-        assert await page.locator(SESSIONS).is_visible()
+        assert await page.locator("#file_share_revenue").is_visible()
 
 
 async def test_values_are_read_by_the_pointer_and_by_arrow_keys(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0]) as page:
-        await enter(page, site, ADDRESS)
+        await enter(page, site, WITH_SESSIONS)
         chart = page.locator(f"{SESSIONS} .chart")
         box = await page.locator(f"{SESSIONS} .drawing").bounding_box()
         assert box is not None
@@ -120,7 +123,7 @@ async def test_values_are_read_by_the_pointer_and_by_arrow_keys(chromium: Browse
 
 async def test_a_tap_shows_a_value_until_the_next_tap_elsewhere(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0], width=390, touch=True) as page:
-        await enter(page, site, ADDRESS)
+        await enter(page, site, WITH_SESSIONS)
         drawing = page.locator(f"{SESSIONS} .drawing")
         await drawing.scroll_into_view_if_needed()
         box = await drawing.bounding_box()
@@ -135,7 +138,7 @@ async def test_a_tap_shows_a_value_until_the_next_tap_elsewhere(chromium: Browse
 
 async def test_the_legend_hides_the_compared_range_and_shows_it_again(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0]) as page:
-        await enter(page, site, ADDRESS)
+        await enter(page, site, WITH_SESSIONS)
         compared = page.locator(f"{SESSIONS} .drawing .compared")
         entry = page.get_by_role("button", name="Dashed: 19 January 2026 to 25 January 2026")
         # The line is flat, so a browser takes it for hidden.
@@ -149,8 +152,9 @@ async def test_the_legend_hides_the_compared_range_and_shows_it_again(chromium: 
 
 async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0]) as page:
-        await enter(page, site, ADDRESS)
+        await enter(page, site, WITH_SESSIONS)
         metric = page.locator(SESSIONS)
+        await metric.locator("summary").click()
         async with page.expect_download() as saved:
             await metric.get_by_role("button", name="PNG").click()
         picture = await saved.value
@@ -160,12 +164,65 @@ async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: B
             await metric.get_by_role("link", name="CSV").click()
         file = await saved.value
         assert (await file.path()).read_text().startswith("range,timestamp,currency,file_share_sessions")
-        await metric.get_by_text("Query").click()
-        await metric.get_by_role("button", name="Copy as curl").click()
-        await expect(metric.get_by_role("button", name="Copied")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(metric.locator(".menu")).not_to_have_attribute("open", "")
+        await metric.locator("summary").click()
+        await metric.get_by_role("link", name="Query").click()
+        await page.get_by_role("button", name="Copy as curl").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
         copied = await page.evaluate("navigator.clipboard.readText()")
         assert copied.startswith("curl --get")
         assert "$TOKEN" in copied
+        await page.keyboard.press("Escape")
+        await expect(metric.locator("summary")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await metric.get_by_role("link", name="Table").click()
+        dialog = page.get_by_role("dialog", name="Table of Sessions")
+        await expect(dialog.locator("tfoot")).to_contain_text("In all")
+        await dialog.get_by_role("button", name="Close").click()
+        await expect(dialog).to_be_hidden()
+
+
+async def test_tabs_and_the_switch_change_the_charts_and_keep_the_page(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        await page.evaluate("window.stayed = true")
+        await page.locator("#tab-file_share_sessions").click()
+        await expect(page.locator("#tab-file_share_sessions")).to_have_attribute("aria-current", "true")
+        await expect(page.locator("#tab-file_share_sessions")).to_be_focused()
+        await expect(page.locator(SESSIONS)).to_be_visible()
+        await page.get_by_role("switch", name="Cumulative").check()
+        await expect(page.locator("#cumulative_file_share_sessions")).to_be_visible()
+        await expect(page.locator("#cumulative_costs")).to_be_visible()
+        await expect(page.get_by_role("switch", name="Cumulative")).to_be_focused()
+        assert "metric=file_share_sessions" in page.url
+        assert "start_date=2026-01-26" in page.url
+        await page.go_back()
+        await expect(page.get_by_role("switch", name="Cumulative")).not_to_be_checked()
+        assert await page.evaluate("window.stayed")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_controls_stay_in_view_and_hide_nothing_that_has_the_focus(
+    chromium: Browser, site: Site, width: int
+) -> None:
+    async with opened(chromium, site[0], width=width) as page:
+        await enter(page, site, ADDRESS)
+        await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        await expect(page.get_by_role("button", name="30 days")).to_be_in_viewport()
+        for _ in range(12):
+            await page.keyboard.press("Shift+Tab")
+            covered = await page.evaluate(
+                """() => {
+                    const bar = document.querySelector(".question");
+                    const focused = document.activeElement;
+                    if (focused === document.body || bar.contains(focused) || focused.closest("header, .sidebar")) return false;
+                    return focused.getBoundingClientRect().top < bar.getBoundingClientRect().bottom - 1;
+                }"""
+            )
+            assert not covered
+        bar = await page.locator(".question").bounding_box()
+        assert bar is not None and bar["height"] < 120
 
 
 async def test_slow_lists_come_after_the_page(chromium: Browser, site: Site) -> None:
@@ -185,10 +242,10 @@ async def test_it_fits_the_screen_and_follows_light_and_dark(
     chromium: Browser, site: Site, scheme: str, width: int
 ) -> None:
     async with opened(chromium, site[0], scheme=scheme, width=width, quiet_console=True) as page:
-        await enter(page, site, ADDRESS)
-        for summary in await page.locator(f"{SESSIONS} summary").all():
+        await enter(page, site, WITH_SESSIONS)
+        for summary in [*await page.locator(".bar summary").all(), page.locator(f"{SESSIONS} summary")]:
             await summary.click()
-        assert not await overflows(page)
+            assert not await overflows(page)
         assert (await lightness(page) > 600) == (scheme == "light")
 
 
@@ -206,7 +263,7 @@ async def test_the_running_period_moves_by_itself(chromium: Browser, site: Site)
         # Once it is answered, the page is told of everything.
         async with page.expect_response(lambda response: "metricsChanged" in response.url):
             await enter(page, site, "range=today")
-        total = page.locator("#active_user_by_event .total strong")
+        total = page.locator("#tab-active_user_by_event strong")
         before = await total.text_content()
         async with httpx.AsyncClient(base_url=f"{address}/api", headers=bearer(tenant.token)) as client:
             event = {"name": "seen", "external_customer_id": "somebody new"}

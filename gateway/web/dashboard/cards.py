@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from gateway.web.charts.drawing import Series, draw
 from gateway.web.charts.moments import full_labels, short_labels
 from gateway.web.charts.numbers import Measure, change
 from gateway.web.dashboard.layout import BURDENS, PERCENTAGES, is_drawn_as_bars
-from gateway.web.dashboard.queries import csv_address, curl_of, graphql_of
+from gateway.web.dashboard.queries import csv_address
 from gateway.web.dashboard.question import Question, moments_of
 from schema.kit.columns import ColumnList, as_column_list
 from schema.metrics.metrics import MetricInfo, Metrics
 from storage.metrics.definitions import Unit
 
-TALL, LOW = 200.0, 150.0
+TALL, LOW = 280.0, 150.0
+# Between the values of a chart, in an attribute that its script reads.
+SEPARATOR = "|"
 MOSTLY_OVER = 0.9
 LARGEST_CHANGE = 10
 
@@ -34,7 +36,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Card:
-    """A chart with what stands around it; `rows` are the rows of its table."""
+    """A chart with what stands around it.
+
+    `values` are those of its periods as people read them, between separators, and `before` those of the
+    compared range. `page` is the address of its page, which has its table and the call behind it.
+    """
 
     slug: str
     name: str
@@ -42,10 +48,22 @@ class Card:
     total: str
     change: Change | None
     drawing: Markup
-    rows: Markup
+    values: str
+    before: str
     csv: str
-    graphql: str
-    curl: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A headline number over the large chart; `address` is the query of the dashboard that shows its chart."""
+
+    slug: str
+    name: str
+    description: str
+    total: str
+    change: Change | None
+    address: str
 
 
 @dataclass(frozen=True)
@@ -55,7 +73,7 @@ class Charts:
     question: Question
     arguments: Mapping[str, Any]
     answer: Metrics
-    base_url: str
+    slug: str
 
     @cached_property
     def is_empty(self) -> bool:
@@ -93,8 +111,28 @@ class Charts:
         moments = moments_of(self._compared.column("timestamp"))
         return full_labels(moments, self.question.used_interval)
 
+    @cached_property
+    def labels(self) -> list[str]:
+        """The periods in full; of one that is not over, that it goes on."""
+        return [
+            label if is_complete else f"{label} (so far)"
+            for label, is_complete in zip(self._labels, self._are_complete, strict=True)
+        ]
+
     def total(self, slug: str) -> float:
         return float(getattr(self.answer.totals, slug))
+
+    def tab(self, slug: str) -> Tab:
+        info = self._infos[slug]
+        measure = self._measure(info)
+        return Tab(
+            slug=slug,
+            name=info.display_name,
+            description=info.description,
+            total=measure.full(self._total(info)),
+            change=self._change(info, measure),
+            address=self.question.address(metric=slug),
+        )
 
     def card(self, slug: str, *, tall: bool = False) -> Card:
         info = self._infos[slug]
@@ -120,11 +158,20 @@ class Charts:
             total=total,
             change=self._change(info, measure),
             drawing=draw(series, TALL if tall else LOW),
-            rows=self._rows(measure, values, compared),
+            values=SEPARATOR.join(measure.all_full(values)),
+            before=SEPARATOR.join(self._as_many(values, measure.all_full(compared or ()))),
             csv=csv_address(self.arguments, slug),
-            graphql=graphql_of(self.arguments, slug),
-            curl=curl_of(self.arguments, slug, self.base_url),
+            page=f"/{self.slug}/dashboard/metric/{slug}?{self.question.address()}",
         )
+
+    def rows(self, slug: str) -> list[tuple[str, ...]]:
+        """The rows of the table of a chart: a period, its value and, where there is one, that before."""
+        measure = self._measure(self._infos[slug])
+        values = self._columns.column(slug)
+        columns = [self.labels, measure.all_full(values)]
+        if self._compared is not None:
+            columns.append(self._as_many(values, measure.all_full(self._compared.column(slug))))
+        return list(zip(*columns, strict=True))
 
     @cached_property
     def _infos(self) -> Mapping[str, MetricInfo]:
@@ -152,14 +199,6 @@ class Charts:
     def _short_labels(self) -> list[str]:
         moments = moments_of(self._columns.column("timestamp"))
         return short_labels(moments, self.question.used_interval)
-
-    @cached_property
-    def _heads(self) -> list[str]:
-        """The beginning of each row of a table: the period, and whether it is over."""
-        return [
-            f'<tr><th scope="row">{escape(label)}{"" if is_complete else " (so far)"}</th><td>'
-            for label, is_complete in zip(self._labels, self._are_complete, strict=True)
-        ]
 
     def _total(self, info: MetricInfo) -> float:
         return float(getattr(self.answer.totals, info.slug.value))
@@ -194,16 +233,9 @@ class Charts:
         text = "over 1,000%" if abs(fraction) > LARGEST_CHANGE else f"{abs(fraction):.1%}"
         return Change(text, direction, mood, measure.full(before))
 
-    def _rows(self, measure: Measure, values: Sequence[float], compared: Sequence[float] | None) -> Markup:
-        texts = measure.all_full(values)
-        if compared is None:
-            rows = [f"{head}{text}</td></tr>" for head, text in zip(self._heads, texts, strict=True)]
-        else:
-            # A month, say, may have fewer days than the one before it, or more.
-            before = measure.all_full(compared[: len(values)])
-            before += ["\N{EN DASH}"] * (len(values) - len(before))
-            rows = [
-                f"{head}{text}</td><td>{earlier}</td></tr>"
-                for head, text, earlier in zip(self._heads, texts, before, strict=True)
-            ]
-        return Markup("".join(rows))  # noqa: S704 - numbers, and labels escaped above
+    def _as_many(self, values: Sequence[float], before: list[str]) -> list[str]:
+        """A month, say, may have fewer days than the one before it, or more."""
+        if self._compared is None:
+            return []
+        kept = before[: len(values)]
+        return kept + ["\N{EN DASH}"] * (len(values) - len(kept))

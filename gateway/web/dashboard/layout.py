@@ -4,41 +4,21 @@ from dataclasses import dataclass
 
 from storage.metrics.definitions import BY_SLUG, METRICS, Combination, Unit
 
-HEADLINE = ("file_share_revenue", "file_share_sessions", "file_share_downloads", "active_user_by_event")
-GROUPS = (
-    (
-        "Money",
-        (
-            "cashflow",
-            "costs",
-            "file_share_platform_fees",
-            "file_share_avg_price",
-            "cumulative_costs",
-            "cumulative_file_share_platform_fees",
-        ),
-    ),
-    (
-        "Sessions",
-        (
-            "file_share_paid_sessions",
-            "file_share_free_sessions",
-            "file_share_payment_conversion",
-            "file_share_active_sessions",
-            "file_share_completed_sessions",
-            "file_share_expired_sessions",
-        ),
-    ),
-    (
-        "Usage",
-        (
-            "file_share_avg_downloads",
-            "file_share_total_size_bytes",
-            "cost_per_user",
-            "cumulative_file_share_sessions",
-            "cumulative_file_share_downloads",
-        ),
-    ),
+# The tabs over the large chart.
+HEADLINE = (
+    "file_share_revenue",
+    "file_share_sessions",
+    "file_share_downloads",
+    "active_user_by_event",
+    "cashflow",
 )
+# What is shown instead of a metric if its values are to be added up.
+CUMULATIVE = {
+    "costs": "cumulative_costs",
+    "file_share_platform_fees": "cumulative_file_share_platform_fees",
+    "file_share_sessions": "cumulative_file_share_sessions",
+    "file_share_downloads": "cumulative_file_share_downloads",
+}
 PERCENTAGES = frozenset({"file_share_payment_conversion"})
 # Less of these is better.
 BURDENS = frozenset(
@@ -51,22 +31,37 @@ BURDENS = frozenset(
         "file_share_platform_fees",
     }
 )
-_SHOWN = (*HEADLINE, *(slug for _, slugs in GROUPS for slug in slugs))
 
 
 @dataclass(frozen=True)
-class Place:
-    """A section of the page with its metrics; a metric that no section names is in the last."""
+class Group:
+    """A section of small charts; `key` names it where a member's arrangement is kept."""
 
+    key: str
     name: str
     slugs: tuple[str, ...]
 
 
-def places() -> list[Place]:
-    """The sections below the headline row."""
-    missing = tuple(metric.slug for metric in METRICS if metric.slug not in _SHOWN)
-    *first, last = (Place(name, slugs) for name, slugs in GROUPS)
-    return [*first, Place(last.name, last.slugs + missing)]
+_GROUPS = (
+    Group("money", "Money", ("costs", "file_share_platform_fees", "file_share_avg_price")),
+    Group(
+        "sessions",
+        "Sessions",
+        (
+            "file_share_paid_sessions",
+            "file_share_free_sessions",
+            "file_share_payment_conversion",
+            "file_share_active_sessions",
+            "file_share_completed_sessions",
+            "file_share_expired_sessions",
+        ),
+    ),
+    Group("usage", "Usage", ("file_share_avg_downloads", "file_share_total_size_bytes", "cost_per_user")),
+)
+_PLACED = {*HEADLINE, *CUMULATIVE.values(), *(slug for group in _GROUPS for slug in group.slugs)}
+_OTHERS = tuple(metric.slug for metric in METRICS if metric.slug not in _PLACED)
+# A metric that no group names is in the last.
+GROUPS = (*_GROUPS[:-1], Group(_GROUPS[-1].key, _GROUPS[-1].name, _GROUPS[-1].slugs + _OTHERS))
 
 
 def is_drawn_as_bars(slug: str) -> bool:

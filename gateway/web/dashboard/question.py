@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from gateway.web.dashboard.layout import CUMULATIVE, HEADLINE
 from gateway.web.kit.forms import Form
 from gateway.web.kit.moments import DEFAULT_ZONE
 from schema.errors import Invalid, Problem, problem
@@ -38,7 +39,8 @@ class Question:
     """The values of the address; those that it leaves out have defaults.
 
     `own_zone` is the workspace's. `interval` is None if it follows from the range. `share_id` and
-    `customer_id` are texts as sent.
+    `customer_id` are texts as sent. `is_left_alone` is whether a workspace that compares is asked not to. `metric` is that of the large chart. If `is_cumulative`, charts of metrics
+    that can be added up over the range are.
     """
 
     range: str
@@ -51,6 +53,9 @@ class Question:
     share_id: str | None
     customer_id: str | None
     compare: ComparedRange | None
+    is_left_alone: bool
+    metric: str
+    is_cumulative: bool
 
     @property
     def used_interval(self) -> Interval:
@@ -59,6 +64,15 @@ class Question:
             return self.interval
         days = (self.end_date - self.start_date).days + 1
         return next((interval for most, interval in _INTERVALS if days <= most), Interval.YEAR)
+
+    @property
+    def is_of_another_metric(self) -> bool:
+        """Whether the large chart is of another metric than the first."""
+        return self.metric != HEADLINE[0]
+
+    def shown(self, slug: str) -> str:
+        """The metric that is drawn instead of another, or the same."""
+        return CUMULATIVE.get(slug, slug) if self.is_cumulative else slug
 
     def arguments(self, workspace: Workspace) -> dict[str, Any]:
         """The arguments of the operation on metrics, apart from the metrics."""
@@ -99,7 +113,9 @@ class Question:
             "currency": self.currency,
             "share_id": self.share_id,
             "customer_id": self.customer_id,
-            "compare": None if self.compare is None else self.compare.value,
+            "compare": self.compare.value if self.compare else NOT_COMPARED if self.is_left_alone else None,
+            "metric": None if self.metric == HEADLINE[0] else self.metric,
+            "cumulative": "1" if self.is_cumulative else None,
         } | changes
         return urlencode({name: value for name, value in values.items() if value is not None})
 
@@ -122,6 +138,7 @@ def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Questi
             problems += invalid.problems
     interval = _choice(Interval, sent.get("interval"))
     compare = _choice(ComparedRange, sent.get("compare") or ComparedRange.PREVIOUS.value)
+    may_compare = workspace.feature_settings.analytics_compare
     question = Question(
         range=name,
         start_date=start,
@@ -132,7 +149,10 @@ def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Questi
         currency=sent.get("currency") or None,
         share_id=sent.get("share_id") or None,
         customer_id=sent.get("customer_id") or None,
-        compare=compare if workspace.feature_settings.analytics_compare else None,
+        compare=compare if may_compare else None,
+        is_left_alone=may_compare and compare is None,
+        metric=metric if (metric := sent.get("metric")) in HEADLINE else HEADLINE[0],
+        is_cumulative=sent.get("cumulative") == "1",
     )
     if not problems and end < start:
         message = "The last date should not be before the first"
@@ -149,6 +169,7 @@ def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Questi
         share_id=question.share_id,
         customer_id=question.customer_id,
         compare=compare.value if compare is not None else NOT_COMPARED,
+        cumulative=question.is_cumulative,
     )
     return question, replace(form, problems=at_fields(problems))
 

@@ -2,7 +2,8 @@
 
 from starlette.routing import Route
 
-from gateway.web.dashboard.page import show_dashboard, show_top
+from gateway.web.dashboard.own_pages import arrange, show_arrangement, show_metric, show_top
+from gateway.web.dashboard.page import show_dashboard
 from gateway.web.dashboard.start import start
 from gateway.web.kit.visits import START_PATH, page
 
@@ -14,4 +15,10 @@ def start_routes() -> list[Route]:
 
 
 def dashboard_routes() -> list[Route]:
-    return [Route(PATH, page(show_dashboard)), Route(f"{PATH}/top/{{by}}", page(show_top))]
+    return [
+        Route(PATH, page(show_dashboard)),
+        Route(f"{PATH}/top/{{by}}", page(show_top)),
+        Route(f"{PATH}/metric/{{metric}}", page(show_metric)),
+        Route(f"{PATH}/arrange", page(show_arrangement)),
+        Route(f"{PATH}/arrange", page(arrange), methods=["POST"]),
+    ]

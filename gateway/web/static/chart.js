@@ -1,4 +1,4 @@
-// Reads charts: values under the pointer and by arrow keys, and a picture to keep. Values come from the chart's table.
+// Reads charts: values under the pointer and by arrow keys, and a picture to keep. Values come from attributes.
 "use strict";
 
 {
@@ -16,34 +16,37 @@
     constructor(place) {
       this.place = place;
       this.drawing = place.querySelector(".drawing");
-      this.rows = place.closest(".metric").querySelector("tbody").rows;
+      const { periods, before } = place.closest("[data-periods]").dataset;
+      this.periods = JSON.parse(periods);
+      this.comparedWith = JSON.parse(before);
+      this.values = place.dataset.values.split("|");
+      this.valuesBefore = place.dataset.valuesBefore?.split("|");
       this.heights = this.drawing.dataset.places.split(" ").map(Number);
       this.name = this.drawing.querySelector("title").textContent;
-      this.comparedWith = JSON.parse(place.closest("[data-before]")?.dataset.before || "[]");
       this.index = -1;
-      if (!this.rows.length) return;
+      if (!this.periods.length) return;
       // The native tooltip of a title would cover the reading.
       this.drawing.setAttribute("aria-label", this.name);
       place.tabIndex = 0;
       place.setAttribute("role", "slider");
       place.setAttribute("aria-label", `Values of ${this.name}`);
       place.setAttribute("aria-valuemin", "1");
-      place.setAttribute("aria-valuemax", String(this.rows.length));
-      this.announce(this.rows.length - 1);
+      place.setAttribute("aria-valuemax", String(this.periods.length));
+      this.announce(this.periods.length - 1);
       place.addEventListener("pointermove", (event) => this.follow(event));
       // A finger that taps leaves the reading there until the next tap, wherever that is.
       place.addEventListener("pointerdown", (event) => this.follow(event));
       place.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.clear());
       place.addEventListener("keydown", (event) => this.step(event));
-      place.addEventListener("focus", () => place.matches(":focus-visible") && this.show(this.rows.length - 1));
+      place.addEventListener("focus", () => place.matches(":focus-visible") && this.show(this.periods.length - 1));
       place.addEventListener("blur", () => this.clear());
     }
 
     // The period, its value, and that of the compared range with its own period.
     textsAt(index) {
-      const [period, value, before] = [...this.rows[index].cells].map((cell) => cell.textContent);
       const when = this.comparedWith[index];
-      return [period, value, before && when ? `${when}: ${before}` : before ? `Before: ${before}` : ""];
+      const before = this.valuesBefore?.[index];
+      return [this.periods[index], this.values[index], before && when ? `${when}: ${before}` : before ? `Before: ${before}` : ""];
     }
 
     announce(index) {
@@ -55,13 +58,13 @@
 
     follow(event) {
       const box = this.drawing.getBoundingClientRect();
-      const index = Math.floor(((event.clientX - box.left) / box.width) * this.rows.length);
-      if (index >= 0 && index < this.rows.length) this.show(index);
+      const index = Math.floor(((event.clientX - box.left) / box.width) * this.periods.length);
+      if (index >= 0 && index < this.periods.length) this.show(index);
       else this.clear();
     }
 
     step(event) {
-      const last = this.rows.length - 1;
+      const last = this.periods.length - 1;
       const at = this.index < 0 ? last : this.index;
       const to = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last };
       if (event.key === "Escape") this.clear();
@@ -74,7 +77,7 @@
       if (index === this.index) return;
       this.clear();
       this.index = index;
-      const x = `${((index + 0.5) / this.rows.length) * 100}%`;
+      const x = `${((index + 0.5) / this.periods.length) * 100}%`;
       const bottom = this.drawing.getAttribute("height") - 24;
       this.marks = [
         make("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: bottom }),
@@ -93,7 +96,7 @@
       const lines = [["span", period], ["strong", value], ...(before ? [["span", before]] : [])];
       for (const [tag, text] of lines) box.append(Object.assign(document.createElement(tag), { textContent: text }));
       const start = this.drawing.getBoundingClientRect().left - this.place.getBoundingClientRect().left;
-      const at = start + ((index + 0.5) / this.rows.length) * this.drawing.getBoundingClientRect().width;
+      const at = start + ((index + 0.5) / this.periods.length) * this.drawing.getBoundingClientRect().width;
       this.place.append(box);
       const room = this.place.clientWidth - box.offsetWidth;
       const beside = at + 14 > room ? at - box.offsetWidth - 14 : at + 14;
@@ -129,7 +132,7 @@
     outer.append(make("rect", { width: "100%", height: "100%", fill: page.backgroundColor }));
     const card = place.closest(".metric");
     const heading = make("text", { x: 16, y: 28, fill: page.color, "font-family": "system-ui, sans-serif", "font-size": 16, "font-weight": 600 });
-    heading.textContent = `${card.querySelector("h3").textContent}: ${card.querySelector(".total strong").textContent}`;
+    heading.textContent = `${card.querySelector(".head > :first-child").textContent}: ${card.querySelector(".total strong").textContent}`;
     outer.append(heading, copy);
     return { text: new XMLSerializer().serializeToString(outer), width: full[0], height: full[1] };
   };

@@ -1,9 +1,10 @@
 // Copy buttons: shown only where the browser gives this page a clipboard.
 "use strict";
 
-if (navigator.clipboard) {
+window.duographCopies = (root) => {
+  if (!navigator.clipboard) return;
   const status = document.getElementById("copied");
-  for (const button of document.querySelectorAll("button:is([data-copy], [data-copy-text])")) {
+  for (const button of root.querySelectorAll("button:is([data-copy], [data-copy-text])")) {
     const { copy } = button.dataset;
     const source = copy ? document.getElementById(copy) : button.parentElement.querySelector("code");
     const label = button.textContent;
@@ -24,4 +25,6 @@ if (navigator.clipboard) {
       }, 2000);
     });
   }
-}
+};
+// The dashboard, which replaces its parts, asks for this itself.
+if (!document.getElementById("dashboard")) window.duographCopies(document);

@@ -1,4 +1,4 @@
-// A change of the question reloads only the dashboard; slow lists come after the page; texts are copied.
+// A change of the question reloads only the dashboard; slow lists come after the page, tables over it.
 "use strict";
 
 {
@@ -24,6 +24,7 @@
     running?.abort();
     running = new AbortController();
     const focused = document.activeElement?.id || document.activeElement?.value;
+    const isFiltering = dashboard().querySelector(".filters").open;
     dashboard().classList.add("loading");
     document.getElementById("progress").hidden = false;
     try {
@@ -31,6 +32,8 @@
       const fresh = page.getElementById("dashboard");
       if (!fresh) throw new Error("no dashboard");
       dashboard().replaceWith(document.adoptNode(fresh));
+      // Several filters may be chosen in a row.
+      if (isFiltering) dashboard().querySelector(".filters").open = true;
       if (push) history.pushState(null, "", address);
       begin();
       restoreFocus(focused);
@@ -70,23 +73,9 @@
     panel.removeAttribute("aria-busy");
   };
 
-  const copy = async (button) => {
-    const source = button.parentElement.querySelector("code");
-    const label = button.textContent;
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      button.textContent = "Copied";
-      document.getElementById("copied").textContent = "Copied to the clipboard.";
-    } catch {
-      getSelection().selectAllChildren(source);
-      document.getElementById("copied").textContent = "Selected: copy it with the keyboard.";
-    }
-    setTimeout(() => (button.textContent = label), 2000);
-  };
-
   // What somebody looks into stays as it is: a reading of a chart, an open table, a text that is selected.
   const isRead = (results) =>
-    results.contains(document.activeElement) || results.matches(":has(:hover [data-chart], [data-chart]:hover, details[open])") || !getSelection().isCollapsed;
+    document.querySelector("dialog[open]") || results.contains(document.activeElement) || results.matches(":has(:hover [data-chart], [data-chart]:hover, details[open])") || !getSelection().isCollapsed;
 
   // Charts move and lists renew themselves in place; the question, which may be half changed, is left alone.
   const renew = async () => {
@@ -97,8 +86,10 @@
     for (const panel of results.querySelectorAll("[data-load]")) {
       fresh.querySelector(`#${panel.id}`)?.replaceChildren(...panel.childNodes);
     }
+    const focused = document.activeElement.id;
     results.replaceWith(document.adoptNode(fresh));
     enhance(fresh);
+    if (document.activeElement.id !== focused) document.getElementById(focused)?.focus({ preventScroll: true });
     return true;
   };
 
@@ -135,13 +126,54 @@
   };
 
   const enhance = (part) => {
-    for (const button of part.querySelectorAll("[data-copy-text]")) {
-      button.hidden = !navigator.clipboard;
-      button.addEventListener("click", () => copy(button));
+    window.duographCopies(part);
+    for (const link of part.querySelectorAll("[data-dialog]")) {
+      link.addEventListener("click", (event) => {
+        if (!isPlain(event)) return;
+        event.preventDefault();
+        showPart(link);
+      });
+    }
+    for (const link of part.querySelectorAll(".tabs a")) {
+      link.addEventListener("click", (event) => {
+        if (!isPlain(event)) return;
+        event.preventDefault();
+        show(link.href);
+      });
     }
     window.duographCharts(part);
     for (const panel of part.querySelectorAll("[data-load]")) loadPanel(panel);
   };
+
+  // Some 400 options, for the few who look for one.
+  const offerZones = () => {
+    const zones = document.getElementById("zones");
+    const known = new Set([...zones.options].map(({ value }) => value));
+    for (const zone of Intl.supportedValuesOf?.("timeZone") ?? []) if (!known.has(zone)) zones.append(new Option(zone, zone));
+  };
+
+  // A part of the metric's own page, over this one.
+  const showPart = async (link) => {
+    const dialog = dashboard().querySelector("dialog.over");
+    try {
+      const page = await pageAt(link.href);
+      const part = page.getElementById(link.dataset.dialog);
+      if (!part) throw new Error("no part");
+      part.querySelector("h2").id = "over-heading";
+      const end = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: "Close" });
+      end.addEventListener("click", () => dialog.close());
+      dialog.replaceChildren(...document.adoptNode(part).childNodes, end);
+      window.duographCopies(dialog);
+      const menu = link.closest("details");
+      dialog.onclose = () => menu.querySelector("summary").focus();
+      menu.open = false;
+      dialog.showModal();
+    } catch {
+      location.assign(link.href);
+    }
+  };
+
+  const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 
   const begin = () => {
     const root = dashboard();
@@ -151,12 +183,10 @@
       event.preventDefault();
       show(addressOf(form, event.submitter));
     });
-    for (const field of form.querySelectorAll(".controls :is(select, input)")) {
+    for (const field of form.querySelectorAll(":is(.controls :is(select, input), .switch input)")) {
       field.addEventListener("change", () => show(addressOf(form, form.querySelector("button[name=range]"))));
     }
-    const zones = document.getElementById("zones");
-    const known = new Set([...zones.options].map(({ value }) => value));
-    for (const zone of Intl.supportedValuesOf?.("timeZone") ?? []) if (!known.has(zone)) zones.append(new Option(zone, zone));
+    form.querySelector("[name=timezone]").addEventListener("focus", offerZones, { once: true });
     enhance(root);
   };
 

@@ -115,6 +115,16 @@ if (link) {
     help.showModal();
   };
 
+  // Menus and what else opens over the page: closed by Escape, and by a press elsewhere.
+  const MENUS = "details:is(.switcher, .menu, .pop)[open]";
+  const close = (menu) => {
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  };
+  document.addEventListener("click", (event) => {
+    for (const each of document.querySelectorAll(MENUS)) if (!each.contains(event.target)) each.open = false;
+  });
+
   let first = "";
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -123,7 +133,7 @@ if (link) {
       return;
     }
     if (event.key === "Escape") {
-      for (const each of document.querySelectorAll("details.switcher[open]")) each.open = false;
+      for (const each of document.querySelectorAll(MENUS)) close(each);
       return;
     }
     // A field of a dialog that was just closed has the keys until the page is drawn anew.

@@ -60,7 +60,8 @@ class WorkspaceMemberRow(ChangedRow, DirectoryRow, table=True):
     """A member of a workspace, or an invitation: `user_id` is null until the invited user accepts it.
 
     `joined_at` is null for an invitation, `expires_at` for a member. `invited_by_user_id` is the user who
-    sent the invitation, null for the workspace's founder and if unknown.
+    sent the invitation, null for the workspace's founder and if unknown. `dashboard` is how the member has
+    arranged the charts of the workspace, null for as they come.
     """
 
     __tablename__ = "workspace_members"
@@ -87,3 +88,4 @@ class WorkspaceMemberRow(ChangedRow, DirectoryRow, table=True):
     invited_by_user_id: UUID | None = Field(default=None, foreign_key="users.id")
     joined_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     expires_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    dashboard: dict[str, Any] | None = Field(default=None, sa_type=JsonColumn)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,14 +37,23 @@ async def make_activity(rest: Rest) -> dict[str, Any]:
     return {"share": share, "customer": customer}
 
 
-def charts_in(html: str) -> list[str]:
+def charts_in(page: str) -> list[str]:
     """The slugs of the charts on a page."""
-    return CHART.findall(html)
+    return CHART.findall(page)
 
 
-def table_in(html: str, slug: str) -> list[list[str]]:
-    """The cells of the table of a chart: a row for each period, then the totals."""
-    _, _, rest = html.partition(f'<section class="metric" id="{slug}"')
-    table = rest.partition("<tbody>")[2].partition("</table>")[0]
-    rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
-    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+def table_in(page: str, slug: str) -> list[list[str]]:
+    """The values of a chart as its script reads them: a row for each period, then the totals."""
+    periods = json.loads(html.unescape(_attribute(page, "data-periods")))
+    section = page.partition(f'<section class="metric" id="{slug}"')[2].partition("</section>")[0]
+    columns = [periods, _attribute(section, "data-values").split("|")]
+    totals = ["In all", *re.findall(r"<strong>(.*?)</strong>", section)]
+    if "data-values-before" in section:
+        columns.append(_attribute(section, "data-values-before").split("|"))
+        totals += re.findall(r'class="before">from (.*?)<', section)
+    return [*(list(row) for row in zip(*columns, strict=True)), totals]
+
+
+def _attribute(text: str, name: str) -> str:
+    (value,) = re.findall(rf'{name}="([^"]*)"', text)[:1]
+    return value

@@ -30,7 +30,7 @@ async def activity_of(visit: Visit, workspace: Workspace, filter_name: str, reco
     part = await attempt(visit.call(get_metrics, filters={**arguments, "metrics": list(MEASURED)}))
     if part.content is None:
         return None
-    charts = Charts(question, arguments, part.content, visit.ctx.services.base_url)
+    charts = Charts(question, arguments, part.content, workspace.slug)
     if charts.is_empty and not charts.others:
         return None
     cards = [charts.card(slug) for slug in MEASURED]
