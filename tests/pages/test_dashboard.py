@@ -1,7 +1,9 @@
 """The dashboard without a browser's scripts: what it shows, what it asks, and what it refuses."""
 
 import csv
+import gzip
 import html
+import json
 import re
 from io import StringIO
 
@@ -17,6 +19,8 @@ from tests.support.servers.gateways import make_tenant
 from tests.support.tenants.dashboards import ADDRESS, RANGE, charts_in, make_activity, table_in
 from tests.support.tenants.membership import make_member
 
+MOST_ELEMENTS = 1_500
+MOST_BYTES = 90 * 1024
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -121,6 +125,18 @@ async def test_it_compares_only_where_the_workspace_does(owner, path, rest, tena
     assert "data-values-before" not in page
     page = (await owner.open(f"{path}?{query}&compare=previous_year")).text
     assert "Dashed: 31 January 2025 to 1 February 2025" in owner.text
+
+
+async def test_ninety_days_stay_small(owner, path, rest, tenant, activity):
+    await compare_in(rest, tenant)
+    page = (await owner.open(f"{path}?start_date=2025-11-10&end_date=2026-02-07&interval=day")).text
+    assert len(json.loads(html.unescape(re.findall(r'data-periods="([^"]*)"', page)[0]))) == 90
+    # The lists that come later have a few hundred.
+    assert len(re.findall(r"<[a-z]", page)) < MOST_ELEMENTS
+    files = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)[^"]*)"', page)
+    assert len(files) > 5
+    sent = [page.encode(), *[(await owner.client.get(file)).content for file in files]]
+    assert sum(len(gzip.compress(part)) for part in sent) < MOST_BYTES
 
 
 async def test_a_share_and_a_customer_are_filters(owner, path, rest, activity):

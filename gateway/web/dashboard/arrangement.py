@@ -86,7 +86,7 @@ async def arrangement_of(visit: Visit, workspace: Workspace) -> Arrangement:
 
 
 async def change_arrangement(visit: Visit, workspace: Workspace, what: str, name: str) -> None:
-    """Keep what `Arrangement.changed` makes of the signed-in member's, or of the first if `what` is `reset`."""
+    """Keep what `Arrangement.changed` makes of the signed-in member's; `reset` keeps nothing."""
     # A setting of a page is no change of the member: nothing that the API shows of one is another.
     async with visit.ctx.services.database.write() as connection:
         member = _is_of(visit, workspace)

@@ -56,7 +56,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Tab:
-    """A headline number over the large chart; `address` is the query of the dashboard that shows its chart."""
+    """A headline number over the large chart; `address` is the query that shows its chart."""
 
     slug: str
     name: str

@@ -39,8 +39,8 @@ class Question:
     """The values of the address; those that it leaves out have defaults.
 
     `own_zone` is the workspace's. `interval` is None if it follows from the range. `share_id` and
-    `customer_id` are texts as sent. `is_left_alone` is whether a workspace that compares is asked not to. `metric` is that of the large chart. If `is_cumulative`, charts of metrics
-    that can be added up over the range are.
+    `customer_id` are texts as sent. `is_left_alone` is whether a workspace that compares is asked not to.
+    `metric` is that of the large chart. If `is_cumulative`, what can be added up over the range is.
     """
 
     range: str

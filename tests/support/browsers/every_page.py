@@ -129,6 +129,7 @@ async def _furnish(gateway: Gateway, tenant: Tenant) -> dict[str, str]:
         **{f"guide_{name}": name for name in GUIDE_PAGES},
         "activity": ADDRESS,
         "by": "share",
+        "metric": "costs",
         "authorization": urlencode(application.query()),
         "new_password": token_of(await latest_link(gateway, tenant.user_email)),
     }
@@ -225,6 +226,8 @@ DASHBOARD = [
     Page("/{slug}/dashboard"),
     Page("/{slug}/dashboard", query="{activity}"),
     Page("/{slug}/dashboard/top/{by}", "by", query="{activity}"),
+    Page("/{slug}/dashboard/metric/{metric}", "metric", query="{activity}"),
+    Page("/{slug}/dashboard/arrange"),
 ]
 TOOLS = [
     Page("/docs", visitor=ANYONE, ready="#reference h1"),
