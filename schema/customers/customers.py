@@ -24,7 +24,7 @@ from schema.kit.pages import COUNTED, ChangesQuery, check_page
 from schema.kit.sorting import Sorting
 from schema.values.scalars import Email, Id, Moment
 from schema.workspaces.workspaces import Workspace
-from storage.enums import CustomerType
+from storage.enums import CustomerType, Language
 
 strawberry.enum(CustomerType)
 
@@ -41,6 +41,13 @@ CustomerExternalId = Annotated[
 TypeField = Annotated[
     CustomerType,
     Field(description="An individual can become a team, but a team cannot become an individual."),
+]
+LanguageInput = Annotated[
+    Language | None,
+    Field(
+        description="The language that the customer chose for the portal and its emails. REST leaves it out "
+        "until it is set; null removes it."
+    ),
 ]
 Anonymize = Annotated[
     bool, Field(description="Whether personal data is overwritten too, which cannot be undone.")
@@ -64,6 +71,7 @@ class CustomerProfile(Resource):
     type: Annotated[
         CustomerType | None, Field(description="Null on legacy customers, which count as individuals.")
     ]
+    language: Annotated[LanguageInput, Field(exclude_if=is_absent)] = None
 
 
 @graphql_type
@@ -157,6 +165,7 @@ class CustomerCreate(Input):
     owner: Annotated[
         OwnerInput | None, Field(description="The default has the customer's email and name.")
     ] = None
+    language: LanguageInput = None
     workspace_id: WorkspaceIdInput = None
 
 
@@ -168,7 +177,7 @@ class CustomerUpdate(Update):
     `name` and empties `metadata` and `billing_address`.
     """
 
-    clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
+    clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id", "language"})
     empties: ClassVar[Mapping[str, type]] = {"metadata": dict, "billing_address": dict}
     reads: ClassVar[type[BaseModel] | None] = Customer
 
@@ -178,6 +187,7 @@ class CustomerUpdate(Update):
     billing_address: strawberry.Maybe[BillingAddressInput | None]
     external_id: strawberry.Maybe[CustomerExternalId]
     type: strawberry.Maybe[TypeField | None]
+    language: strawberry.Maybe[LanguageInput]
 
 
 class CustomerSorting(Sorting, keys=("created_at", "modified_at", "email", "name")): ...
