@@ -22,6 +22,7 @@ from resolvers.webhooks.endpoints import (
 from resolvers.webhooks.trials import test_webhook_endpoint
 from schema.errors import Invalid, NotFound
 from schema.kit.pages import MOST_PER_PAGE
+from schema.values.prose import write_number
 from schema.webhooks.deliveries import WebhookAttempt
 from schema.webhooks.endpoints import ALL, WebhookEndpoint
 from storage.changes.kinds import ChangeKind
@@ -101,7 +102,7 @@ async def redeliver(visit: Visit) -> Response:
         made = await visit.call(redeliver_webhook_endpoint, id=endpoint.id, data={"since": since})
     except Invalid as invalid:
         return visit.redirect(path, f"{invalid.problems[0]['msg']}.")
-    some = "1 delivery is" if made.redelivered == 1 else f"{made.redelivered:,} deliveries are"
+    some = "1 delivery is" if made.redelivered == 1 else f"{write_number(made.redelivered)} deliveries are"
     return visit.redirect(path, f"{some} sent again." + (" More remain." if made.has_more else ""))
 
 
