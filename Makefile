@@ -84,6 +84,7 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.project.columns
+	@$(BIN)/python -m tests.project.catalogues --check
 	@$(BIN)/python -c "import gateway.app"
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
@@ -106,6 +107,7 @@ generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export
 	@$(BIN)/duograph openapi export
 	@$(BIN)/duograph docs export
+	@$(BIN)/python -m tests.project.catalogues
 
 migration: setup  ## Write the revision for changed tables (NAME="what changes")
 	@$(BIN)/python -m storage.migrations.revise $(NAME)
