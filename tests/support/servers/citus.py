@@ -50,6 +50,16 @@ HOW_TO_GET_IT = (
     "make cluster CITUS_SOURCE=FOLDER"
 )
 
+# How many things are on a node that Citus made to copy shards, or are shards of `customers` that are not
+# known to be there.
+LEFT_BY_MOVES = """
+    SELECT (SELECT count(*) FROM pg_replication_slots) + (SELECT count(*) FROM pg_subscription)
+    + (SELECT count(*) FROM pg_publication) + (
+        SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^customers_[0-9]+$' AND NOT EXISTS (
+            SELECT FROM pg_dist_placement JOIN pg_dist_local_group USING (groupid)
+            WHERE shardid = substring(relname FROM '[0-9]+$')::bigint))
+"""
+
 # The beginning of an entry of a log; the lines of its statement do not begin so.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d .*? \[\d+\] ", re.MULTILINE)
 
