@@ -45,6 +45,12 @@ class Home:
         here = await self.address(tenant)
         return next(each for each in map(address_of, self.citus.nodes[1:]) if each != here)
 
+    async def reconnect(self) -> None:
+        await self.database.close()
+        self.database = await asyncpg.connect(
+            self.command.settings["DUOGRAPH_DATABASE_URL"].replace("+asyncpg", "")
+        )
+
     def left(self) -> int:
         """How many things of moves are on the nodes."""
         return sum(int(node.psql(LEFT_BY_MOVES, DATABASE)) for node in self.citus.nodes)
@@ -79,8 +85,9 @@ async def home(citus: Cluster, cluster_url: str, tmp_path_factory: Any) -> Async
                 break
             shards[shard] = tenant
         command = Command(folder, {"DUOGRAPH_DATABASE_URL": cluster_url})
-        yield Home(gateway, citus, command, database, tenant, shards[shard])
-    await database.close()
+        home = Home(gateway, citus, command, database, tenant, shards[shard])
+        yield home
+    await home.database.close()
 
 
 @dataclass
@@ -215,3 +222,13 @@ async def test_what_cannot_be_moved_is_refused(home: Home) -> None:
     node.psql("ALTER SYSTEM SET wal_level = logical")
     node.stop()
     node.start()
+    # Sessions notice at their next statement that their connection to the node has ended.
+    await home.reconnect()
+    await until(lambda: is_served(home))
+
+
+async def is_served(home: Home) -> bool:
+    """Whether each of so many requests is answered as if no node had been away."""
+    headers = bearer(home.tenant.token)
+    answers = [await home.gateway.client.get("/api/customers/", headers=headers) for _ in range(20)]
+    return all(answer.status_code == 200 for answer in answers)
