@@ -103,6 +103,7 @@ mutants: setup  ## Change 200 places of the product by a little, and count which
 	@COUNT=$(COUNT) SEED=$(or $(SEED),10) $(BIN)/python -m tests.mutants
 
 generated: setup  ## Write the files that follow from the declarations
+	@$(BIN)/python -m tests.support.callers.answers
 	@$(BIN)/duograph schema export
 	@$(BIN)/duograph openapi export
 	@$(BIN)/duograph docs export
