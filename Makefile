@@ -112,10 +112,12 @@ migration: setup  ## Write the revision for changed tables (NAME="what changes")
 	@$(BIN)/python -m storage.migrations.revise $(NAME)
 
 browser:  ## Install the Chromium that the browser tests drive, where there is none (Debian)
-	@command -v chromium > /dev/null || { \
-		command -v apt-get > /dev/null || { echo "Install Chromium: the browser tests drive it." >&2; exit 1; }; \
+	@command -v chromium-headless-shell > /dev/null || { \
+		command -v apt-get > /dev/null || command -v chromium > /dev/null || { echo "Install Chromium: the browser tests drive it." >&2; exit 1; }; \
+		command -v apt-get > /dev/null || exit 0; \
 		echo "Installing Chromium for the browser tests"; \
-		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq chromium > /dev/null; }
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq chromium-headless-shell > /dev/null \
+		|| command -v chromium > /dev/null || $(SUDO) apt-get install --yes -qq chromium > /dev/null; }
 
 pgbouncer:  ## Install the PgBouncer that tests connect through, where there is none (Debian)
 	@PATH="$$PATH:/usr/sbin" command -v pgbouncer > /dev/null || { \
