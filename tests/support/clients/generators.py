@@ -39,9 +39,11 @@ def generate(folder: Path, names: Iterable[str]) -> None:
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "done").exists():
-            _generate(folder, list(names))
-            (folder / "done").touch()
+        missing = [name for name in names if not (folder / name / "done").exists()]
+        if missing:
+            _generate(folder, missing)
+        for name in missing:
+            (folder / name / "done").touch()
 
 
 def python_of_clients() -> str:
@@ -50,7 +52,8 @@ def python_of_clients() -> str:
 
 
 def _generate(folder: Path, names: list[str]) -> None:
-    _install_python_generators()
+    if set(names) & set(IN_PYTHON):
+        _install_python_generators()
     if set(names) & set(IN_TYPESCRIPT):
         install()
         (folder / "node_modules").symlink_to(CLIENTS / "node_modules")
@@ -102,6 +105,6 @@ def _install_python_generators() -> None:
         fcntl.flock(locked, fcntl.LOCK_EX)
         if not installed.exists() or installed.stat().st_mtime < _REQUIREMENTS.stat().st_mtime:
             _run_all({"venv": ([sys.executable, "-m", "venv", str(_ENVIRONMENT)], CLIENTS)})
-            pip = [python_of_clients(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            pip = [python_of_clients(), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
             _run_all({"pip": ([*pip, "--requirement", str(_REQUIREMENTS)], CLIENTS)})
             installed.touch()
