@@ -105,6 +105,14 @@ def _install_python_generators() -> None:
         fcntl.flock(locked, fcntl.LOCK_EX)
         if not installed.exists() or installed.stat().st_mtime < _REQUIREMENTS.stat().st_mtime:
             _run_all({"venv": ([sys.executable, "-m", "venv", str(_ENVIRONMENT)], CLIENTS)})
-            pip = [python_of_clients(), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+            pip = [
+                python_of_clients(),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-compile",
+                "--disable-pip-version-check",
+            ]
             _run_all({"pip": ([*pip, "--requirement", str(_REQUIREMENTS)], CLIENTS)})
             installed.touch()
