@@ -1,5 +1,6 @@
 """Lists behind links as Relay's connections: pages after cursors, by plans and by the stock executor."""
 
+import re
 from base64 import urlsafe_b64encode
 
 import pytest
@@ -11,6 +12,8 @@ from resolvers.links import LINKS
 from resolvers.operations.rows.links import ToMany
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.servers.gateways import bearer
+from tests.support.statements.plans import plan_of
+from tests.support.statements.statements import noted
 
 pytestmark = pytest.mark.both_databases
 
@@ -82,6 +85,23 @@ async def test_a_client_walks_a_nested_list_as_the_root_field_does(graphql, cust
         None,
         False,
     )
+
+
+@pytest.mark.parametrize("way", ["plan"], indirect=True)
+async def test_a_page_after_a_cursor_begins_in_an_index(gateway, graphql, customers):
+    document = (
+        "query ($id: ID!, $after: String) { customer(id: $id) { events(after: $after) { data { id } } } }"
+    )
+    page = (await graphql(WALK, id=customers[0], first=1))["data"]["node"]["events"]
+    with noted(gateway.database) as statements:
+        await graphql(document, id=customers[0], after=page["pageInfo"]["endCursor"])
+    bounds = (
+        r"\(timestamp,id\)<\(\?,\?\)"
+        if gateway.database.is_sqlite
+        else r'Index Cond:.*ROW\("timestamp", id\) <'
+    )
+    plan = await plan_of(gateway.database, statements[-1])
+    assert any(re.search(bounds, step) for step in plan), plan
 
 
 async def test_a_cursor_of_another_object_is_refused_where_it_is_asked(graphql, customers):
