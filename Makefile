@@ -21,7 +21,7 @@ ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 LONG_PART ?= 1
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler cluster cluster-share parity fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share parity fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -138,13 +138,16 @@ cluster: setup  ## Build a cluster of Citus, and run tests of PostgreSQL on it (
 	@$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"
 	@DUOGRAPH_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) $(ORDER) --timeout=600 -k "$(NAMES_ON_A_CLUSTER)" $(NOT_ON_A_CLUSTER) $(or $(TESTS),$(ON_A_CLUSTER))
 
+citus: setup  ## Build Citus where its source is (CITUS_SOURCE=folder)
+	@if $(HAS_CITUS); then $(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"; fi
+
 # One process, which has one cluster: each worker would start its own.
-cluster-share: setup  ## A part of `make cluster` that SEED draws, where the source of Citus is (CITUS_SOURCE=folder)
-	@if ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1; then \
-	$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)" && \
+cluster-share: citus  ## A part of `make cluster` that SEED draws, where the source of Citus is (CITUS_SOURCE=folder)
+	@if $(HAS_CITUS); then \
 	DUOGRAPH_TEST_CLUSTER=1 CLUSTER_SHARE=0.3 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=600 --durations=5 -k "$(NAMES_ON_A_CLUSTER)" $(SHARE_ON_A_CLUSTER); \
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
+HAS_CITUS = ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1
 NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes
 # Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.
 SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do

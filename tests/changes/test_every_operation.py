@@ -14,20 +14,13 @@ from storage.rows.rows import insert_row
 from storage.tables.shares.shares import ShareRow
 from tests.changes.differences import happened, rows_of
 from tests.changes.following import changes_after, newest
-from tests.support.callers.examples import EXAMPLES, IN_A_BROWSER, PERSONAL
+from tests.support.callers.examples import ELSEWHERE, EXAMPLES, IN_A_BROWSER, PERSONAL
 from tests.support.callers.world import world_of
 from tests.support.servers.gateways import start_session
 from tests.support.tenants.membership import make_user
 
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 CHANGES = sorted(name for name, operation in OPERATIONS.items() if operation.changes)
-# What ends the workspace, and makes another one or joins one elsewhere: tests of their own.
-ELSEWHERE = {
-    "accept_workspace_invitation",
-    "create_workspace",
-    "decline_workspace_invitation",
-    "delete_workspace",
-}
 
 
 @pytest.mark.parametrize("name", [name for name in CHANGES if name not in ELSEWHERE])
@@ -42,7 +35,9 @@ async def test_the_log_says_what_an_operation_changed(caller, gateway, tenant, r
     before, start = await rows_of(gateway.database, home), await newest(rest)
     await getattr(surface, name)(**EXAMPLES[name](world))
     told = await changes_after(rest, start)
-    expected = happened(before, await rows_of(gateway.database, home))
+    after = await rows_of(gateway.database, home)
+    expected = happened(before, after)
+    assert (before != after) == bool(operation.causes)
     if name.startswith("ingest_"):
         assert [(change["kind"], change["data"]) for change in told] == [(operation.causes[0], {"count": 1})]
         return

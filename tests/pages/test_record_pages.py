@@ -293,3 +293,40 @@ async def test_records_of_other_workspaces_are_not_found(gateway, other_tenant, 
 )
 async def test_no_address_breaks_a_page(owner, base, path):
     assert (await owner.open(f"{base}/{path}")).status_code in (200, 422)
+
+
+async def test_a_filter_takes_a_customer_by_name_email_or_external_id(owner, rest, sale, customer, base):
+    ada = await rest.create_customer(data={"email": "ada@example.com", "name": "Lovelace", "external_id": "C-1"})
+    other = await rest.create_customer(data={"email": "lovelace@example.org", "name": "Lovelace King"})
+    share = sale["share_id"]
+    data = {"share_id": share, "customer_id": ada["id"], "file_size_bytes": 1}
+    await rest.create_file_share_session(data=data)
+    for text in ("lovelace", "C-1", "ADA@example.com", ada["id"]):
+        await owner.open(f"{base}/sessions?customer_id={text}")
+        assert "1 session" in owner.text
+        assert dict(owner.form("Show").fields)["customer_id"] == "ada@example.com"
+        assert f"customer_id={ada['id']}" in owner.text
+    await owner.open(f"{base}/sessions?customer_id=example.")
+    assert owner.page.status_code == 422
+    assert "Several customers match: " in owner.text
+    await owner.open(f"{base}/events?customer_id=nobody")
+    assert "No customer matches this" in owner.text
+    await rest.delete_customer(id=ada["id"])
+    await owner.open(f"{base}/sessions?customer_id={ada['id']}")
+    assert "1 session" in owner.text
+    await owner.open(f"{base}/sessions?customer_id=none")
+    assert "No sessions fit these filters" in owner.text
+    found = await owner.open(f"{base}/suggestions/customers?q=lovelace")
+    assert found.json() == [{"value": other["email"], "label": "Lovelace King"}]
+    assert (await owner.open(f"{base}/suggestions/files?q=a")).status_code == 404
+
+
+async def test_a_share_of_many_is_typed_in_a_filter(owner, rest, sale, base):
+    free = {"prices": [{"amount_type": "free"}]}
+    for number in range(100):
+        await rest.create_share(data={"name": f"Chapter {number}", **free})
+    await owner.open(f"{base}/sessions?share_id=field guide")
+    assert "1 session" in owner.text
+    assert dict(owner.form("Show").fields)["share_id"] == "Field guide"
+    found = await owner.open(f"{base}/suggestions/shares?q=chapter 99")
+    assert found.json() == [{"value": "Chapter 99", "label": "Chapter 99"}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import struct
 import zlib
 from collections.abc import AsyncIterator, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, Dialog, Page, Route, expect
 
 from tests.support.browsers.in_browser import opened, sign_in_unseen
 from tests.support.servers.gateways import Tenant, bearer
@@ -192,3 +193,28 @@ async def test_a_file_is_uploaded_by_dropping_it(
         async with page.expect_download() as download:
             await page.get_by_role("link", name="Download").click()
         assert (await (await download.value).path()).read_bytes() == b"a book"
+
+
+async def test_a_form_that_was_changed_and_not_sent_asks_before_it_is_left(
+    chromium: Browser, site: Site
+) -> None:
+    async with opened(chromium, site[0]) as page:
+        asked: list[str] = []
+
+        async def answer(dialog: Dialog) -> None:
+            asked.append(dialog.type)
+            await dialog.dismiss()
+
+        page.on("dialog", answer)
+        await enter(page, site, "/customers/new")
+        form = page.url
+        await page.get_by_role("link", name="Cancel").click()
+        await expect(page).to_have_url(re.compile("/customers$"))
+        await page.goto(form)
+        await page.get_by_label("Email").fill("ada@example.com")
+        await page.get_by_role("link", name="Cancel").click()
+        await expect(page).to_have_url(form)
+        assert asked == ["beforeunload"]
+        await page.get_by_role("button", name="Create customer").last.click()
+        await expect(page.get_by_text("Customer created.")).to_be_visible()
+        assert asked == ["beforeunload"]

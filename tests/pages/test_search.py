@@ -79,12 +79,15 @@ async def test_keys_open_the_search_and_lead_to_pages(chromium: Browser, tmp_pat
             await expect(page.locator(".palette[open] .results a").first).to_have_text("Custom fields")
             await page.keyboard.press("Enter")
             await expect(page.get_by_role("heading", level=1)).to_have_text("Custom fields")
+            # The heading can be seen before the scripts have run.
+            await page.wait_for_load_state()
             await page.keyboard.press("Control+k")
             await page.keyboard.press("Escape")
             await expect(page.locator("dialog[open]")).to_have_count(0)
             await page.keyboard.press("g")
             await page.keyboard.press("c")
             await expect(page.get_by_role("heading", level=1)).to_have_text("Customers")
+            await page.wait_for_load_state()
             await page.keyboard.press("/")
             await expect(page.get_by_label("Name, email or external ID")).to_be_focused()
             # In a field, keys are text.

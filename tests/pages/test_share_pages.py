@@ -134,13 +134,42 @@ async def test_two_editors_do_not_overwrite_each_other(owner, rest, base):
     await owner.press("Save share", name="Mine")
     assert owner.page.status_code == 412
     assert "This share has changed" in owner.text
+    assert "What only they changed was kept: Visibility." in owner.text
     assert "Name Mine Theirs" in owner.text
-    assert "Visibility Public Draft" in owner.text
+    assert "Visibility Public Draft" not in owner.text
     assert (await only_share(rest))["name"] == "Theirs"
-    assert dict(owner.form("Save my version").fields)["name"] == "Mine"
+    shown = dict(owner.form("Save my version").fields)
+    assert (shown["name"], shown["visibility"]) == ("Mine", "draft")
     await owner.press("Save my version")
     assert "Share saved." in owner.text
-    assert (await only_share(rest))["name"] == "Mine"
+    saved = await only_share(rest)
+    assert (saved["name"], saved["visibility"]) == ("Mine", "draft")
+
+
+async def test_what_an_editor_did_not_touch_stays_as_somebody_else_saved_it(owner, rest, base):
+    made = await rest.create_share(
+        data={**FREE, "description": "One line\nand another", "metadata": {"a": 1}}
+    )
+    await owner.open(f"{base}/{made['id']}/edit")
+    theirs = {"description": "Theirs", "metadata": {"a": 2, "b": "new"}, "visibility": "draft"}
+    await rest.update_share(id=made["id"], data=theirs)
+    # A browser sends the lines of a text area in its own way.
+    await owner.press("Save share", name="Mine", description="One line\r\nand another")
+    assert "Share saved. What somebody else changed meanwhile was kept: Description," in owner.text
+    assert "Description, Visibility and Metadata." in owner.text
+    saved = await only_share(rest)
+    assert {name: saved[name] for name in ("name", *theirs)} == {"name": "Mine", **theirs}
+
+
+async def test_a_form_that_was_refused_in_between_still_knows_what_it_was_opened_with(owner, rest, base):
+    made = await rest.create_share(data=FREE)
+    await owner.open(f"{base}/{made['id']}/edit")
+    await owner.press("Save share", name="")
+    assert owner.page.status_code == 422
+    await rest.update_share(id=made["id"], data={"visibility": "draft"})
+    await owner.press("Save share", name="Mine")
+    assert "Share saved. What somebody else changed meanwhile was kept: Visibility." in owner.text
+    assert (await only_share(rest))["visibility"] == "draft"
 
 
 async def test_a_share_is_archived_and_restored(owner, rest, base):

@@ -13,7 +13,6 @@ from gateway.web.dashboard.parts import (
     Part,
     Step,
     attempt,
-    find_customer,
     first_steps,
     latest,
     shares_of,
@@ -22,6 +21,7 @@ from gateway.web.dashboard.queries import report_of
 from gateway.web.dashboard.question import NOT_COMPARED, RANGES, Question, at_fields, read_question
 from gateway.web.dashboard.tops import RANKS, events_by_name, top_groups
 from gateway.web.kit.forms import Form
+from gateway.web.kit.lookups import CUSTOMERS
 from gateway.web.kit.visits import Visit
 from gateway.web.kit.workspaces import workspace_of
 from resolvers.metrics.metrics import get_metrics
@@ -130,7 +130,7 @@ async def _asked(visit: Visit) -> Asked:
     visit.request.state.zone = question.timezone
     if question.customer_id is not None:
         try:
-            customer = await find_customer(visit, workspace, question.customer_id)
+            customer = await CUSTOMERS.one_of(visit, workspace, "customer_id", question.customer_id)
         except Invalid as invalid:
             form = replace(form, problems=[*form.problems, *at_fields(invalid.problems)])
         else:

@@ -3,19 +3,16 @@
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-from uuid import UUID
 
 from gateway.web.dashboard.question import Question
 from gateway.web.kit.visits import Visit
 from resolvers.credentials.workspace_access_tokens import list_workspace_access_tokens
-from resolvers.customers.customers import get_customer, list_customers
 from resolvers.events.events import list_events
 from resolvers.file_shares.payments import list_file_share_payments
 from resolvers.file_shares.sessions import list_file_share_sessions
 from resolvers.shares.shares import list_shares
 from resolvers.workspaces.members import list_workspace_members
-from schema.customers.customers import Customer
-from schema.errors import Failure, Invalid, NotFound, problem
+from schema.errors import Failure
 from schema.kit.pages import MOST_PER_PAGE
 from schema.shares.shares import Share
 from schema.workspaces.workspaces import Workspace
@@ -64,24 +61,6 @@ async def latest(visit: Visit, workspace: Workspace, question: Question) -> dict
         "sessions": await attempt(visit.call(list_file_share_sessions, filters=query)),
         "payments": await attempt(visit.call(list_file_share_payments, filters=paid)),
     }
-
-
-async def find_customer(visit: Visit, workspace: Workspace, text: str) -> Customer:
-    """The customer with this id, email, external id or name. Raises `Invalid` if there is not just one."""
-    try:
-        customer: Customer = await visit.call(get_customer, id=UUID(text))
-        matching = [customer] if customer.workspace_id == workspace.id else []
-    except NotFound:
-        matching = []
-    except ValueError:
-        query = {"workspace_id": [str(workspace.id)], "query": text[:256], "limit": 2}
-        named: list[Customer] = (await visit.call(list_customers, filters=query)).data
-        exact = [each for each in named if text.lower() in (each.email.lower(), each.external_id)]
-        matching = exact or named
-    if len(matching) == 1:
-        return matching[0]
-    message = "Several customers match: enter an email address" if matching else "No customer matches this"
-    raise Invalid([problem(("customer_id",), message, "customer", input=text)])
 
 
 async def first_steps(visit: Visit, workspace: Workspace, has_share: bool) -> list[Step]:

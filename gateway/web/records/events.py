@@ -61,6 +61,7 @@ EVENTS = Records(
         **FILTER_WORDS,
         "name": Words("Event", hint=""),
         "source": Words(hint=""),
+        "customer_id": Words("Customer", hint=""),
         "external_customer_id": Words(hint=""),
         "parent_id": Words("Parent event ID", hint=""),
         "metadata": Words(hint="A key with the value that it has."),

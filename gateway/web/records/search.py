@@ -5,20 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.web.guide import search as guides
+from gateway.web.kit import lookups
 from gateway.web.kit.visits import HOME_PATH, Visit, page
 from gateway.web.kit.workspaces import SECTIONS, workspace_of
 from gateway.web.records.customers import CUSTOMERS
 from gateway.web.records.kit.records import Records
 from gateway.web.records.shares import SHARES
-from schema.errors import Invalid
+from schema.errors import Invalid, NotFound
 from schema.workspaces.workspaces import Workspace
 
 LONGEST_QUESTION = 100
 MOST_OF_EACH = 5
+MOST_SUGGESTED = 8
 # Pages beside those of the sidebar.
 OTHER_PAGES = (
     ("New share", "/{slug}/shares/new"),
@@ -106,5 +108,21 @@ def _guides(question: str) -> list[Found]:
     ]
 
 
+async def suggest(visit: Visit) -> Response:
+    """What may complete a field that names a record: `[{"value": "ada@example.com", "label": "Ada"}]`."""
+    workspace = await workspace_of(visit)
+    question = visit.request.query_params.get("q", "").strip()
+    kinds = {lookup.many: lookup for lookup in lookups.LOOKUPS.values()}
+    lookup = kinds.get(visit.request.path_params["kind"])
+    if lookup is None:
+        raise NotFound("There are no such suggestions.")
+    try:
+        found = await lookup.matching(visit, workspace, question, MOST_SUGGESTED) if question else []
+    except Invalid:
+        found = []
+    names = [lookup.names(each) for each in found]
+    return JSONResponse([{"value": own, "label": next(iter(others), own)} for own, *others in names])
+
+
 def search_routes() -> list[Route]:
-    return [Route("/{slug}/search", page(show_search))]
+    return [Route("/{slug}/search", page(show_search)), Route("/{slug}/suggestions/{kind}", page(suggest))]

@@ -221,3 +221,11 @@ PERSONAL = {
 
 # Operations that only a browser in which the user is signed in can do.
 IN_A_BROWSER = {name for name in EXAMPLES if any(noun in name for noun in ("passkey", "totp", "factor"))}
+# What ends the workspace, and makes another one or joins one elsewhere.
+ELSEWHERE = {
+    "accept_workspace_invitation",
+    "copy_workspace",
+    "create_workspace",
+    "decline_workspace_invitation",
+    "delete_workspace",
+}

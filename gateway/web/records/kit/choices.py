@@ -37,10 +37,13 @@ async def chosen_fields(
     return tuple(made)
 
 
-async def shares(visit: Visit, workspace: Workspace) -> Options:
-    """The workspace's shares by name; the first ones, if there are many."""
+async def shares(visit: Visit, workspace: Workspace) -> Options | None:
+    """The workspace's shares by name; None if there are too many to choose from."""
     query = {"workspace_id": [str(workspace.id)], "limit": MOST_PER_PAGE, "sorting": ["name"]}
-    return [(str(share.id), share.name) for share in (await visit.call(list_shares, filters=query)).data]
+    listing = await visit.call(list_shares, filters=query)
+    if listing.meta.total > MOST_PER_PAGE:
+        return None
+    return [(str(share.id), share.name) for share in listing.data]
 
 
 async def custom_fields(visit: Visit, workspace: Workspace) -> Options:

@@ -1,15 +1,18 @@
 """The page of a list of records: filters, sorting and the place in the list are in its address."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from starlette.responses import Response
 
 from gateway.web.kit.calls import call_of
 from gateway.web.kit.forms import Form
+from gateway.web.kit.lookups import LONGEST, LOOKUPS
 from gateway.web.kit.moments import DEFAULT_ZONE
 from gateway.web.kit.visits import Visit
 from gateway.web.kit.workspaces import workspace_of
@@ -19,12 +22,15 @@ from gateway.web.records.kit.fields import Field
 from gateway.web.records.kit.names import names_in
 from gateway.web.records.kit.records import Records
 from gateway.web.records.kit.uploads import upload_origin
-from gateway.web.records.kit.values import Reading, placed, read, rows_in
+from gateway.web.records.kit.values import Reading, Texts, placed, read, rows_in
 from schema.errors import Invalid
+from schema.workspaces.workspaces import Workspace
 
 PER_PAGE = 25
 # Of an address, these are not filters.
 _OWN = ("sorting", "page")
+# The value of a filter by what has none.
+NONE = "none"
 _DATES = {"start_date", "end_date"}
 
 
@@ -71,13 +77,14 @@ async def table_of(
 async def show_list(visit: Visit, records: Records) -> Response:
     """The list with the filters of the address; refused filters are shown with their problems."""
     workspace = await workspace_of(visit)
-    fields = await chosen_fields(visit, workspace, records.filters(), records.filter_choices)
+    chosen = await chosen_fields(visit, workspace, records.filters(), records.filter_choices)
+    fields = [_suggesting(each) for each in chosen]
     sent = {name: visit.request.query_params.getlist(name) for name in visit.request.query_params}
     if any(field.name == "timezone" for field in fields):
         # Dates are those of the page's times.
         sent.setdefault("timezone", [workspace.timezone or DEFAULT_ZONE])
-    form = Form(sent)
-    reading = read(form, fields)
+    reading = read(Form(sent), fields)
+    form = Form(sent | await _look_up(visit, workspace, fields, reading))
     sorting = sent.get("sorting", [])[-1:]
     filters = {
         "workspace_id": [str(workspace.id)],
@@ -93,7 +100,7 @@ async def show_list(visit: Visit, records: Records) -> Response:
         listing = await visit.call(records.find, filters=asked)
     except Invalid as invalid:
         listing = None
-        form = Form(sent).refused(placed(invalid, fields, reading))
+        form = form.refused(placed(invalid, fields, reading))
     rows = []
     shown = Shown(f"/{workspace.slug}")
     if listing is not None:
@@ -116,6 +123,39 @@ async def show_list(visit: Visit, records: Records) -> Response:
         addressed=lambda **changes: _address(visit, changes),
         call=call_of(visit, records.find, filters=filters) if listing is not None else None,
     )
+
+
+def _suggesting(each: Field) -> Field:
+    lookup = LOOKUPS.get(each.name)
+    if lookup is None or each.kind != "text":
+        return each
+    return replace(each, attributes={"data-suggest": lookup.many, "maxlength": LONGEST})
+
+
+async def _look_up(visit: Visit, workspace: Workspace, fields: Sequence[Field], reading: Reading) -> Texts:
+    """Read ids where records are named; gives what the form shows in their place."""
+    shown: Texts = {}
+    for each in fields:
+        text = next(iter(reading.texts.get(each.name, ())), "").strip()
+        if "data-suggest" not in each.attributes or text in ("", NONE):
+            continue
+        lookup = LOOKUPS[each.name]
+        try:
+            record = await lookup.one_of(visit, workspace, each.name, text)
+        except Invalid as invalid:
+            if not _is_id(text):
+                reading.problems += invalid.problems
+            # What is deleted has no name, but rows of it.
+            continue
+        reading.data[each.name] = [str(record.id)] if each.in_list else str(record.id)
+        shown[each.name] = [lookup.names(record)[0]]
+    return shown
+
+
+def _is_id(text: str) -> bool:
+    with suppress(ValueError):
+        return bool(UUID(text))
+    return False
 
 
 def _split(fields: Sequence[Field], records: Records) -> tuple[list[Field], list[Field]]:

@@ -22,6 +22,8 @@ from schema.errors import Invalid, NotFound, PreconditionFailed
 from schema.workspaces.workspaces import Workspace
 
 FEW = 5
+# Somebody else may save again while an edit is merged with what they saved before.
+MOST_MERGES = 3
 HIDDEN = frozenset({"workspace_id"})
 # Facts below the others, which a click shows.
 FOLDED = frozenset({"id", "modified_at", "metadata"})
@@ -93,15 +95,21 @@ class RecordPages:
         if sent.raw("add"):
             # A form always has an empty row after those that were sent.
             return await form.show(sent)
-        try:
-            made = await form.run(sent)
-        except Invalid as invalid:
-            return await form.show(form.refused(invalid), 422)
-        except PreconditionFailed:
-            return await form.show_conflict(await self._record(visit, workspace))
+        for _ in range(MOST_MERGES):
+            try:
+                made = await form.run(sent)
+                break
+            except Invalid as invalid:
+                return await form.show(form.refused(invalid), 422)
+            except PreconditionFailed:
+                sent = form.merged(sent, await self._record(visit, workspace))
+                if form.merge and form.merge.disputed:
+                    return await form.show_conflict(sent)
+        else:
+            return await form.show_conflict(sent)
         if task.shows is not None:
             return await form.show_once(made)
-        return visit.redirect(self._after(workspace, made if record is None else record, False), task.done)
+        return visit.redirect(self._after(workspace, made if record is None else record, False), form.done)
 
     def _after(self, workspace: Workspace, record: Any, leads_to_list: bool) -> str:
         """The page after a change: the record's, its parent's or the list."""

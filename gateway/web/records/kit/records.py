@@ -15,8 +15,8 @@ from schema.kit.sorting import Sorting
 from schema.workspaces.workspaces import Workspace
 
 Resolver = Callable[..., Awaitable[Any]]
-# Reads what a field's value is chosen from.
-Choices = Callable[[Visit, Workspace], Awaitable[Options]]
+# Reads what a field's value is chosen from; None if it is typed.
+Choices = Callable[[Visit, Workspace], Awaitable[Options | None]]
 # Changes the data that is sent for a record, which is none for a new one, as REST writes it.
 Adjust = Callable[[dict[str, Any], Mapping[str, Any] | None], dict[str, Any]]
 

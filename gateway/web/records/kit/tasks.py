@@ -14,6 +14,7 @@ from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit
 from gateway.web.records.kit.choices import chosen_fields, uploaded_policy
 from gateway.web.records.kit.fields import Field
+from gateway.web.records.kit.merging import OPENED, Merge, merge, of_field, opened_with
 from gateway.web.records.kit.records import Link, Records, Task, back_from
 from gateway.web.records.kit.uploads import files_for, upload_origin
 from gateway.web.records.kit.values import Reading, Texts, filled, placed, read, rows_in
@@ -34,7 +35,7 @@ SIMPLE = frozenset({"hidden", "text", "area", "email", "url", "choice", "date"})
 class TaskForm:
     """A visit's form of a task; `record` is what it changes, None if it creates something.
 
-    `reading` is that of the form sent last.
+    `reading` is that of the form sent last, and `merge` what it made with a change that came between.
     """
 
     visit: Visit
@@ -43,6 +44,7 @@ class TaskForm:
     task: Task
     record: Any
     reading: Reading | None = None
+    merge: Merge | None = None
 
     @property
     def is_change(self) -> bool:
@@ -53,7 +55,7 @@ class TaskForm:
         """The form with the record's values, or those that a new one starts with, also from the address."""
         query = self.visit.request.query_params
         if self.record is not None and self.is_change:
-            return Form(self._texts_of(self.record) | {ETAG: [self.record.etag_text()]})
+            return self._as_opened(self._texts_of(self.record), self.record)
         simple = {each.name for each in self.task.fields if each.kind in SIMPLE}
         addressed = {name: query[name] for name in query if name in simple}
         started = {**self.task.starts_with(self.workspace, self.record), **addressed}
@@ -83,20 +85,40 @@ class TaskForm:
             raise RuntimeError("No form was sent.")
         return self._kept().refused(placed(invalid, self.task.fields, self.reading))
 
-    async def show_conflict(self, current: Any) -> Response:
-        """The sent form again, beside what somebody else has saved meanwhile."""
+    def merged(self, sent: Form, current: Any) -> Form:
+        """The sent form with what somebody else has saved meanwhile, but for what both changed."""
         if self.reading is None:
             raise RuntimeError("No form was sent.")
-        self.record = current
-        theirs, mine = self._texts_of(current), self.reading.texts
-        fields = await self._fields()
+        theirs = self._texts_of(current)
+        self.record, self.merge = current, merge(sent, self.task.fields, self.reading.texts, theirs)
+        form = self._as_opened(self.merge.texts, current, theirs)
+        return Form({**form.values, "once": sent.all("once")})
+
+    async def show_conflict(self, form: Form) -> Response:
+        """The merged form, beside what both changed."""
+        if self.merge is None:
+            raise RuntimeError("No form was merged.")
+        theirs = self._texts_of(self.record)
+        disputed = {each.name for each in self.merge.disputed}
         differences = [
-            (each.label, self._words(mine, each), self._words(theirs, each))
-            for each in fields
-            if _own(mine, each) != _own(theirs, each)
+            (each.label, self._words(self.merge.texts, each), self._words(theirs, each))
+            for each in await self._fields()
+            if each.name in disputed
         ]
-        form = Form(mine | {ETAG: [current.etag_text()]})
-        return await self.show(form, 412, differences=differences)
+        return await self.show(form, 412, differences=differences, kept=self._kept_words())
+
+    @property
+    def done(self) -> str:
+        """What the next page says, with what somebody else had changed."""
+        kept = self._kept_words()
+        return self.task.done + (f" What somebody else changed meanwhile was kept: {kept}." if kept else "")
+
+    def _kept_words(self) -> str:
+        labels = [] if self.merge is None else [each.label for each in self.merge.theirs]
+        return " and ".join(filter(None, [", ".join(labels[:-1]), *labels[-1:]]))
+
+    def _as_opened(self, texts: Texts, record: Any, opened: Texts | None = None) -> Form:
+        return Form({**texts, ETAG: [record.etag_text()], **opened_with(texts if opened is None else opened)})
 
     async def show(self, form: Form, status_code: int = 200, **values: Any) -> Response:
         fields = await self._fields()
@@ -119,7 +141,7 @@ class TaskForm:
             back=self.back,
             files=files,
             call=self._call(form),
-            **{"differences": None, **values},
+            **{"differences": None, "kept": "", **values},
         )
 
     async def show_once(self, made: Any) -> Response:
@@ -165,7 +187,7 @@ class TaskForm:
         if self.reading is None:
             raise RuntimeError("No form was sent.")
         sent = self.visit.request.state.form
-        kept: Texts = {name: sent.all(name) for name in (ETAG,) if sent.all(name)}
+        kept: Texts = {name: sent.all(name) for name in (ETAG, OPENED) if sent.all(name)}
         return Form(self.reading.texts | kept)
 
     def _texts_of(self, record: Any) -> Texts:
@@ -175,7 +197,7 @@ class TaskForm:
         """What a form has of a field, as people read it."""
         parts = dict(_parts_by_name(each, ""))
         shown = []
-        for name, values in _own(texts, each).items():
+        for name, values in of_field(texts, each).items():
             part = parts.get(_NUMBER_OF_ROW.sub(".", name), each)
             currency = texts.get(name.removesuffix(part.name) + part.currency, [""])[0] or self.currency
             shown += [_word(value, part, currency) for value in values if value]
@@ -209,15 +231,6 @@ def written(record: Any) -> dict[str, Any]:
         record.written() if isinstance(record, ShapedRow) else record.model_dump(mode="json")
     )
     return found
-
-
-def _own(texts: Texts, each: Field) -> Texts:
-    """The field's texts and those of its parts, without the empty ones."""
-    return {
-        name: values
-        for name, values in texts.items()
-        if (name == each.name or name.startswith(f"{each.name}.")) and any(values)
-    }
 
 
 def _parts_by_name(each: Field, place: str) -> Iterator[tuple[str, Field]]:
