@@ -296,7 +296,9 @@ async def test_no_address_breaks_a_page(owner, base, path):
 
 
 async def test_a_filter_takes_a_customer_by_name_email_or_external_id(owner, rest, sale, customer, base):
-    ada = await rest.create_customer(data={"email": "ada@example.com", "name": "Lovelace", "external_id": "C-1"})
+    ada = await rest.create_customer(
+        data={"email": "ada@example.com", "name": "Lovelace", "external_id": "C-1"}
+    )
     other = await rest.create_customer(data={"email": "lovelace@example.org", "name": "Lovelace King"})
     share = sale["share_id"]
     data = {"share_id": share, "customer_id": ada["id"], "file_size_bytes": 1}
