@@ -126,7 +126,8 @@ if (link) {
       for (const each of document.querySelectorAll("details.switcher[open]")) each.open = false;
       return;
     }
-    const isTyping = event.target.closest("input, select, textarea, [contenteditable]");
+    // A field of a dialog that was just closed has the keys until the page is drawn anew.
+    const isTyping = event.target.closest(":is(input, select, textarea, [contenteditable]):not(dialog:not([open]) *)");
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.key === "?") {
       event.preventDefault();
