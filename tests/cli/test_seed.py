@@ -129,7 +129,7 @@ async def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_pa
             " JOIN shares ON shares.id = share_id JOIN customers ON customers.id = customer_id"
             " WHERE customers.email = 'mina@example.com' ORDER BY shares.name"
         ).fetchall()
-    assert pictures == (3,)
+    assert pictures == (12,)
     for _, name, path, size in listed:
         stored = (tmp_path / "objects/objects" / path).read_bytes()
         assert len(stored) == size, name

@@ -24,6 +24,9 @@ EVENT_NAMES = ("file.opened", "page.viewed", "preview.played", "link.shared")
 # Weights of the days of the week, from Monday, and of the hours of a day in the customer's time zone.
 WEEKDAYS = (10, 11, 11, 10, 12, 15, 14)
 HOURS = (2, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 9, 10, 9, 8, 8, 9, 10, 12, 14, 15, 12, 8, 4)
+# The weight of the busiest day and how many days ago it was; the share of its custom that a quiet week has.
+RUSH, RUSH_AGO = 45, 17
+QUIET, QUIET_AGO = 0.35, range(33, 40)
 PARTS_PER_UNIT = 10**12
 EXPIRY = timedelta(days=7)
 
@@ -34,16 +37,16 @@ class Item:
 
     share_id: UUID
     price_amount: int | None
+    currency: Currency
     size: Long
 
 
 @dataclass(frozen=True)
 class Buyer:
-    """A customer with a time zone and a currency."""
+    """A customer with a time zone."""
 
     person: ResolvedPerson
     zone: ZoneInfo
-    currency: Currency
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,19 @@ class Activity:
                 [self._event(buyer, day) for _, (buyer, day) in both],
             )
 
+    def _item(self) -> Item:
+        """A random share: a few are popular."""
+        weights = [1 / (rank + 2) for rank in range(len(self.items))]
+        return self.random.choices(self.items, weights)[0]
+
     def _day(self) -> int:
-        """A random day of the range: later days and weekends are busier."""
+        """A random day of the range: later days and weekends are busier, with a rush and a quiet week."""
         while True:
             day = int(self.days * self.random.random() ** 0.7)
-            weekday = (self.until - timedelta(days=self.days - day)).weekday()
-            if self.random.random() * max(WEEKDAYS) <= WEEKDAYS[weekday]:
+            ago = self.days - day
+            usual = WEEKDAYS[(self.until - timedelta(days=ago)).weekday()]
+            weight = RUSH if ago == RUSH_AGO else usual * QUIET if ago in QUIET_AGO else usual
+            if self.random.random() * RUSH <= weight:
                 return day
 
     def _moment(self, day: int, zone: ZoneInfo) -> datetime:
@@ -89,11 +99,11 @@ class Activity:
         return min(moment, self.until - timedelta(seconds=1))
 
     def _session(self, external_id: str, buyer: Buyer, day: int) -> History:
-        random, item, created_at = self.random, self.random.choice(self.items), self._moment(day, buyer.zone)
+        random, item, created_at = self.random, self._item(), self._moment(day, buyer.zone)
         price, downloads = item.price_amount, list[datetime]()
         payments = list[PaymentHistory]()
         if price and random.random() < 0.63:
-            payments = [self._payment(price, buyer.currency, created_at)]
+            payments = [self._payment(price, item.currency, created_at)]
         if payments or not price:
             (many,) = random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
             downloads = sorted(self._later(created_at, days=2) for _ in range(many))
@@ -105,13 +115,13 @@ class Activity:
             file_size_bytes=item.size,
             share_id=item.share_id,
             price_amount=price,
-            price_currency=buyer.currency if price else None,
+            price_currency=item.currency if price else None,
             downloads=downloads,
             payments=payments,
             completed_at=self._later(downloads[-1], days=1) if is_completed else None,
             expired_at=expired_at if expired_at < self.until and not is_completed else None,
         )
-        row = row_of_session(self.workspace_id, sent, buyer.person, buyer.currency, self.until)
+        row = row_of_session(self.workspace_id, sent, buyer.person, item.currency, self.until)
         made = History(row, self.until)
         made.add(sent, ())
         return made
@@ -141,7 +151,7 @@ class Activity:
             customer_id=buyer.person.customer_id,
             external_customer_id=buyer.person.external_customer_id,
             person=buyer.person.person,
-            share_id=random.choice(self.items).share_id,
+            share_id=self._item().share_id,
             **cost,
         )
 

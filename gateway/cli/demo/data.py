@@ -30,6 +30,14 @@ CUSTOM_FIELDS: tuple[Data, ...] = (
         },
     },
 )
+
+
+def _print(name: str, description: str, amount: int, currency: str = "usd") -> Data:
+    """A picture to print, at one price."""
+    price = {"amount_type": "fixed", "price_amount": amount, "price_currency": currency}
+    return {"name": name, "description": description, "prices": [price], "metadata": {"collection": "coast"}}
+
+
 # `custom_fields` lists the custom fields in the share's form.
 SHARES: tuple[Data, ...] = (
     {
@@ -58,10 +66,17 @@ SHARES: tuple[Data, ...] = (
             }
         ],
     },
+    _print("Winter almanac", "Twelve months of the coast, with tides and moons.", 1800, "eur"),
+    _print("Dunes at dawn", "Thirty by forty, on warm paper.", 1200),
+    _print("Storm at Whitby", "Sixty by ninety: the sea at its loudest.", 3000),
+    _print("Harbour in the rain", "Thirty by forty, in greys and blues.", 1200),
+    _print("First snow on the beach", "Forty by sixty, ready to print.", 2500),
+    _print("Moonlit bay", "Forty by sixty, ready to print.", 2500),
+    _print("Evening ferry", "The last crossing of the day, as a postcard.", 400),
+    _print("Salt marsh", "Thirty by forty, in spring greens.", 1500, "eur"),
     {
-        "name": "Winter almanac",
+        **_print("Northern lights", "Sixty by ninety. It comes out with the first frost.", 3200),
         "visibility": "draft",
-        "prices": [{"amount_type": "fixed", "price_amount": 1800, "price_currency": "eur"}],
     },
 )
 # The first page links to the portal of the customer with this external id.

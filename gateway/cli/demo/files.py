@@ -6,10 +6,10 @@ import wave
 import zipfile
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from gateway.cli.demo.drawings import DAY, DUSK, FOLDER, NIGHT, SCENES, Scene, drawn
 from gateway.cli.kit.as_user import perform
 from resolvers.customers.customers import list_customers
 from resolvers.file_shares.payments import record_payment
@@ -25,15 +25,8 @@ from storage.enums import FileService
 from storage.objects.local import LocalObjectStore
 from storage.objects.signing import PartClaims
 
-FOLDER = Path(__file__).parent / "pictures"
 README = "Made for you by Harbour Prints. Print it, share it with friends, and enjoy the coast.\n"
-# The colours of the sea and the sky in `tides.svg`, and those of the same picture at other hours.
-DAY = ("#bfe3f2", "#fdf3dc", "#ffd27f", "#8ecae6", "#4ea8c9", "#23849f", "#146178", "#0b3f52")
-HOURS: Mapping[str, tuple[str, ...]] = {
-    "day": DAY,
-    "dusk": ("#3d2c5e", "#f2a07b", "#ffe3b0", "#b56b8f", "#8d5a8c", "#64497d", "#45366a", "#271f47"),
-    "night": ("#0a1128", "#2a3d66", "#eef2f7", "#34568b", "#27457a", "#1d3766", "#142950", "#0a1835"),
-}
+HOURS = {"day": Scene(DAY), "dusk": DUSK, "night": NIGHT}
 SAMPLES_PER_SECOND, SECONDS = 8_000, 20
 # Days ago, the share, the price in cents, and whether it was paid.
 PURCHASES: Mapping[str, tuple[tuple[int, str, int, bool], ...]] = {
@@ -98,27 +91,26 @@ def _contents() -> dict[str, tuple[Content, list[Content]]]:
     lighthouse, tides, sounds = (_image(name) for name in ("lighthouse", "tides", "sounds"))
     readme = Content("Read me.txt", "text/plain", README.encode())
     poster = lighthouse._replace(name="Lighthouse poster.svg")
-    wallpapers = Content("Wallpapers of the tides.zip", "application/zip", _archive(tides))
-    return {
+    wallpapers = Content("Wallpapers of the tides.zip", "application/zip", _archive())
+    own = {
         "Lighthouse poster": (lighthouse, [poster, readme]),
         "Wallpapers of the tides": (tides, [wallpapers]),
         "Sea sounds": (sounds, [Content("Sea sounds.wav", "audio/wav", _waves())]),
     }
+    scenes = {name: Content(f"{name}.svg", "image/svg+xml", drawn(scene)) for name, scene in SCENES.items()}
+    return own | {name: (picture, [picture, readme]) for name, picture in scenes.items()}
 
 
 def _image(name: str) -> Content:
     return Content(f"{name}.svg", "image/svg+xml", (FOLDER / f"{name}.svg").read_bytes())
 
 
-def _archive(picture: Content) -> bytes:
+def _archive() -> bytes:
     """The picture at every hour."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for hour, colours in HOURS.items():
-            drawn = picture.content.decode()
-            for colour, other in zip(DAY, colours, strict=True):
-                drawn = drawn.replace(colour, other)
-            archive.writestr(f"Tides by {hour}.svg", drawn)
+        for hour, scene in HOURS.items():
+            archive.writestr(f"Tides by {hour}.svg", drawn(scene))
     return stream.getvalue()
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from gateway.cli.demo.activity import ZONES, Activity, Buyer, Item
 from gateway.cli.demo.data import FIRST_NAMES, LAST_NAMES
@@ -23,7 +23,7 @@ from schema.values.scalars import Long
 from storage.changes.kinds import ChangeKind
 from storage.changes.log import Actor, log_of
 from storage.engine.connections import Connection
-from storage.enums import ActorKind, Currency
+from storage.enums import ActorKind, Currency, Visibility
 from storage.ledger.folding import add_to_books, fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
@@ -61,8 +61,8 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
     """
     random, until, database = Random(SEED), datetime.now(UTC), ctx.services.database  # noqa: S311
     customers = min(max(sessions // SESSIONS_FOR_A_CUSTOMER, FEWEST_CUSTOMERS), MOST_CUSTOMERS)
-    async with database.read() as connection:
-        items = await _items(connection, workspace_id, random)
+    async with database.write() as connection:
+        items = await _items(connection, workspace_id, random, until - timedelta(days=days))
     buyers: list[Buyer] = []
     while len(buyers) < customers:
         many = min(customers - len(buyers), CUSTOMERS_AT_A_TIME)
@@ -83,17 +83,32 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
                 pass
 
 
-async def _items(connection: Connection, workspace_id: UUID, random: Random) -> list[Item]:
+async def _items(connection: Connection, workspace_id: UUID, random: Random, before: datetime) -> list[Item]:
+    """What is for sale, as if for some weeks before that moment."""
     shares, prices = table_of(ShareRow), table_of(SharePriceRow)
     same = (prices.c.workspace_id == shares.c.workspace_id) & (prices.c.share_id == shares.c.id)
+    amount = func.coalesce(prices.c.price_amount, prices.c.preset_amount).label("price_amount")
     statement = (
-        select(shares.c.id, prices.c.price_amount)
+        select(shares.c.id, amount, prices.c.price_currency)
         .join_from(shares, prices, same & prices.c.is_archived.is_(False))
         .where(shares.c.workspace_id == workspace_id, shares.c.is_archived.is_(False))
-        .order_by(shares.c.name_folded)
+        .where(shares.c.visibility == Visibility.PUBLIC)
+        .order_by(shares.c.created_at, shares.c.id)
     )
     rows = (await connection.execute(statement)).all()
-    return [Item(row.id, row.price_amount, Long(int(random.lognormvariate(17, 1)))) for row in rows]
+    for number, row in enumerate(rows):
+        same = (shares.c.workspace_id == workspace_id) & (shares.c.id == row.id)
+        created_at = before - timedelta(days=3 * (len(rows) - number))
+        await update_rows(connection, ShareRow, same, created_at=created_at)
+    return [
+        Item(
+            row.id,
+            row.price_amount,
+            Currency(row.price_currency or Currency.USD),
+            Long(int(random.lognormvariate(17, 1))),
+        )
+        for row in rows
+    ]
 
 
 async def _buyers(
@@ -113,10 +128,7 @@ async def _buyers(
                 inside.connection, CustomerRow, _customers.c.id == customer.id, created_at=came_at
             )
         persons = await persons_of(inside.connection, ctx.services.database, workspace_id, references)
-    return [
-        Buyer(person, random.choice(ZONES), Currency.EUR if random.random() < 0.25 else Currency.USD)
-        for person in persons
-    ]
+    return [Buyer(person, random.choice(ZONES)) for person in persons]
 
 
 def _name(number: int) -> str:

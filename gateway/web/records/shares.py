@@ -69,6 +69,11 @@ def _price(share: Share, _: Shown) -> Cell:
     return Cell("figure", price(share.prices[0])) if share.prices else NOTHING
 
 
+def _name(share: Share, _: Shown) -> Cell:
+    images = [file.public_url for file in share.medias if file.is_uploaded]
+    return Cell("pictured", next(iter(images), None), note=share.name)
+
+
 def _custom_fields(share: Share, shown: Shown) -> Cell:
     links = [
         Cell(
@@ -100,7 +105,7 @@ SHARES = Records(
     get=get_share,
     called=lambda share: str(share.name),
     columns=(
-        Column("name"),
+        Column("name", draw=_name),
         Column("price_amount", "Price", _price),
         Column("visibility", "State", _state),
         Column("created_at"),

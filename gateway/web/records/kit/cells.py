@@ -39,7 +39,8 @@ GOOD = frozenset({"completed", "public", "active", "owner"})
 class Cell:
     """A value on a page; `kind` is the macro of templates/record_table.html that draws it.
 
-    A `figure` is a number, an amount or a size, whose column is aligned to its end.
+    A `figure` is a number, an amount or a size, whose column is aligned to its end. The value of an `image`,
+    and of a `pictured` name, which is the note, is an address.
     """
 
     kind: str
@@ -69,7 +70,6 @@ class Column:
     name: str
     label: str = ""
     draw: Draw | None = None
-    leads: bool = False
 
     @property
     def title(self) -> str:

@@ -60,7 +60,8 @@ async def event_names(visit: Visit, workspace: Workspace) -> Options:
 
 def uploaded_policy(rows: Iterable[Iterable[Cell]], *more: str) -> str | None:
     """The policy of a page that shows the images in these cells; `more` are origins to upload to."""
-    addresses = [cell.value for row in rows for cell in _each(row) if cell.kind == "image"]
+    cells = (cell for row in rows for cell in _each(row) if cell.kind in ("image", "pictured"))
+    addresses = [cell.value for cell in cells if cell.value is not None]
     origins = sorted({origin for address in addresses if (origin := _origin(address))})
     return content_security_policy(
         img_src=" ".join(["'self'", "data:", *origins]), connect_src=" ".join(["'self'", *more])
