@@ -155,7 +155,7 @@ async def reading(folder: Path) -> AsyncIterator[Reader]:
         settings = Settings(database_url=url, secret_key=SECRET, object_store=str(folder / "objects"))
         made = await make_demo(settings, gateway.database)
         ctx = in_place_of_workspace(made.workspace.id, settings, gateway.database)
-        await write_activity(ctx, made.workspace.id, 60, 30)
+        await write_activity(ctx, made.workspace.id, 200, 30)
         answer = await gateway.client.post(
             f"{PREFIX}/customer-sessions/",
             json={"external_customer_id": "studio-7"},
