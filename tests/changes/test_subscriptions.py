@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from gateway.http import sockets
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
 from tests.changes.sockets import CHANGES, Socket, greeted, socket_to
@@ -147,7 +148,9 @@ def test_the_protocol_is_kept(live: Live) -> None:
     wrong = {"authorization": "Bearer nothing"}
     assert closed(live, lambda socket: socket.send("connection_init", payload=wrong)) == 4401
     assert closed(live, lambda _: live.clock.advance(transport_ws.SECONDS_TO_INITIALISE)) == 4408
-    assert closed(live, lambda socket: [socket.send("connection_init") for _ in range(2)]) == 4429
+    right = {"Authorization": f"Bearer {live.tenant.token}"}
+    twice = closed(live, lambda socket: [socket.send("connection_init", payload=right) for _ in range(2)])
+    assert twice == 4429
     with greeted(live) as socket:
         socket.subscribe("a")
         socket.subscribe("a")
@@ -176,10 +179,15 @@ def test_the_header_of_the_handshake_is_a_credential_too(live: Live) -> None:
         socket.greet()
         socket.subscribe("a", "{ latestChange { position } }")
         assert socket.event("a")
-    with socket_to(live) as socket:
-        socket.greet()
-        socket.subscribe("a")
-        assert socket.refusal() == "unauthorized"
+    assert closed(live, lambda socket: socket.send("connection_init")) == 4401
+
+
+def test_connections_of_a_caller_are_counted_while_they_are_open(live: Live, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sockets, "MOST_CONNECTIONS_OF_ONE", 1)
+    owner = live.tenant.personal_token
+    with greeted(live, owner), socket_to(live) as second:
+        second.send("connection_init", payload={"authorization": f"Bearer {owner}"})
+        assert second.end()[0] == 1013
 
 
 def test_pages_of_other_origins_connect_as_cors_says(database_url: str, tmp_path: Path) -> None:
