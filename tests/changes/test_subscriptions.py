@@ -10,10 +10,11 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from gateway.http import sockets
+from gateway.web.kit.cookies import SESSION
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
 from tests.changes.sockets import CHANGES, Socket, greeted, socket_to
-from tests.changes.streams import FREE, Live, Reader, joined
+from tests.changes.streams import FREE, Live, Reader, joined, session_of
 from tests.support.measures.patience import eventually
 from tests.support.servers.live import serve
 
@@ -188,6 +189,15 @@ def test_connections_of_a_caller_are_counted_while_they_are_open(live: Live, mon
     with greeted(live, owner), socket_to(live) as second:
         second.send("connection_init", payload={"authorization": f"Bearer {owner}"})
         assert second.end()[0] == 1013
+
+
+def test_a_cookie_counts_on_pages_of_our_own_only(live: Live, database_url: str) -> None:
+    cookie = {"Cookie": f"{SESSION}={asyncio.run(session_of(database_url, live.tenant))}"}
+    with socket_to(live, origin=live.address, additional_headers=cookie) as socket:
+        socket.greet()
+    with socket_to(live, origin="https://elsewhere.example", additional_headers=cookie) as socket:
+        socket.send("connection_init")
+        assert socket.end()[0] == 4401
 
 
 def test_pages_of_other_origins_connect_as_cors_says(database_url: str, tmp_path: Path) -> None:
