@@ -147,12 +147,12 @@ cluster-share: citus  ## A part of `make cluster` that SEED draws, where the sou
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
 HAS_CITUS = ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1
-NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes
+NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes or moved_workspaces
 # Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.
 SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
 # They read PostgreSQL's plans, and a coordinator shows its own.
 NOT_ON_A_CLUSTER = --deselect tests/file_shares/test_range_plans.py
-ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
+ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py moved_workspaces.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=7200 -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics
