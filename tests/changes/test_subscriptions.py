@@ -1,4 +1,4 @@
-"""GraphQL's subscriptions: over WebSockets and as event streams, what arrives and what ends them."""
+"""GraphQL's subscriptions over WebSockets: what arrives, and what ends them."""
 
 import asyncio
 from contextlib import ExitStack
@@ -13,14 +13,12 @@ from gateway.http import sockets
 from gateway.web.kit.cookies import SESSION
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
-from tests.changes.sockets import CHANGES, Socket, greeted, socket_to
-from tests.changes.streams import FREE, Live, Reader, joined, session_of
+from tests.changes.sockets import Socket, greeted, socket_to
+from tests.changes.streams import FREE, Live, joined, session_of
 from tests.support.measures.patience import eventually
 from tests.support.servers.live import serve
 
 pytestmark = pytest.mark.both_databases
-
-EVENTS = {"Accept": "text/event-stream"}
 
 
 def test_a_commit_arrives_with_its_resource_by_its_type(live: Live) -> None:
@@ -267,40 +265,3 @@ def test_a_server_that_stops_ends_its_connections(database_url: str, tmp_path: P
     assert socket.end()[0] == 1012
     context.__exit__(None, None, None)
     live.client.close()
-
-
-def test_an_event_stream_has_the_same_results(live: Live) -> None:
-    after = live.latest()
-    id = live.share()
-    with events(live, CHANGES, after=after) as response:
-        reader = Reader(response)
-        assert reader.block() == {"retry": "1000"}
-        event = reader.event()
-        assert (event["event"], event["data"]["data"]["changes"]["change"]["resourceId"]) == ("next", id)
-    with events(live, "{ latestChange { position } }") as response:
-        body = response.read().decode()
-        assert body.startswith("event: next\ndata: ")
-        assert body.endswith("event: complete\ndata:\n\n")
-    for query, status in (("subscription { nothing }", 400), (CHANGES.replace("$after,", '"7",'), 400)):
-        with events(live, query) as response:
-            assert response.status_code == status
-    with live.client.stream("POST", f"{live.address}/graphql", json={"query": CHANGES}) as response:
-        assert "text/event-stream" in response.read().decode()
-
-
-def test_an_event_stream_ends_with_its_credential(live: Live) -> None:
-    token = live.token("shares:read")
-    with events(live, CHANGES, token["text"]) as response:
-        reader = Reader(response)
-        reader.block()
-        live.send("DELETE", f"/workspace-access-tokens/{token['id']}", live.tenant.personal_token)
-        live.clock.advance(4)
-        refusal, complete = reader.rest()
-    assert refusal["data"]["errors"][0]["extensions"]["code"] == "invalid_token"
-    assert complete == {"event": "complete", "data": ""}
-
-
-def events(live: Live, query: str, token: str | None = None, **variables: Any) -> Any:
-    headers = {"Authorization": f"Bearer {token or live.tenant.token}", **EVENTS}
-    body = {"query": query, "variables": variables}
-    return live.client.stream("POST", f"{live.address}/graphql", headers=headers, json=body)
