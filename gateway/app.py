@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.background.counts import counting_tasks, write_counts
+from gateway.background.following import FollowingTasks
 from gateway.background.retention import expiry_tasks, removal_tasks
 from gateway.background.tasks import BackgroundTask, running
 from gateway.endpoints.contracts import contract_routes
@@ -28,8 +29,9 @@ from gateway.http.callers import Callers
 from gateway.http.front import Front
 from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
+from gateway.http.sockets import Sockets
 from gateway.logs.logs import configure_logs, logs_requests
-from gateway.logs.request_lines import request_lines
+from gateway.logs.request_lines import RequestLines, request_lines
 from gateway.mail.budget import DAY_SECONDS, WINDOW_SECONDS
 from gateway.mail.task import mail_task
 from gateway.monitoring.monitoring import Monitoring
@@ -54,7 +56,6 @@ from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
 from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
-from storage.changes import followers
 from storage.cluster.nodes import SECONDS_BETWEEN_LOOKS
 from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
@@ -84,9 +85,13 @@ class Gateway(Starlette):
     """The application. HTTP requests reach its front first, which passes on what it does not answer."""
 
     front: Front | None = None
+    sockets: Sockets
     monitoring: Monitoring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self.sockets(scope, receive, send)
+            return
         if self.front is None or scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
@@ -113,9 +118,7 @@ def _database_tasks(
 
 
 def _service_tasks(settings: Settings, services: Services) -> list[BackgroundTask]:
-    looking = partial(services.followers.look, services.database)
     return [
-        BackgroundTask("followers", looking, every=followers.SECONDS_BETWEEN_LOOKS),
         *storage_tasks(services, timedelta(days=settings.upload_days)),
         *counting_tasks(services, settings.usage_seconds),
         *removal_tasks(services),
@@ -148,7 +151,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         await webhooks.close()
         request_lines.flush()
         await write_counts(app.state.services)
-        for each in (objects, nodes, database, limiter, mail_limiter, days):
+        for each in (following, objects, nodes, database, limiter, mail_limiter, days):
             await each.close()
 
     app = _bare_app(monitoring, lifespan)
@@ -165,11 +168,9 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         wake_delivery=mail.wake,
         webhooks=webhooks.services,
     )
-    tasks += [*_service_tasks(settings, services), webhooks.task_for(services)]
-    app.state.services = services
-    # After the others: no slug equals their first segments.
-    app.router.routes.extend(slug_routes())
-    app.front = _front(app, settings, services, make_budgets(settings, limiter, monitoring.refusals))
+    following = FollowingTasks(settings, services)
+    tasks += [*_service_tasks(settings, services), webhooks.task_for(services), *following.tasks]
+    _open_fronts(app, settings, services, make_budgets(settings, limiter, monitoring.refusals))
     return app
 
 
@@ -203,7 +204,18 @@ def _add_routes(
     routes.append(ready_route(database))
 
 
-def _front(app: Gateway, settings: Settings, services: Services, budgets: Budgets) -> Front:
+def _open_fronts(app: Gateway, settings: Settings, services: Services, budgets: Budgets) -> None:
+    """Give the application its services, the last routes, and what answers requests and WebSockets."""
+    app.state.services = services
+    # After the others: no slug equals their first segments.
+    app.router.routes.extend(slug_routes())
+    addresses, own_origin = ClientAddresses(settings.trusted_proxies), origin_of(settings.sign_in_url)
+    callers = Callers(services.database, addresses, own_origin)
+    app.front = _front(app, settings, services, callers, budgets)
+    app.sockets = _sockets(app, settings, services, callers, budgets)
+
+
+def _front(app: Gateway, settings: Settings, services: Services, callers: Callers, budgets: Budgets) -> Front:
     """The front before the application's own layers."""
     own_origin = origin_of(settings.sign_in_url)
     behind = app.build_middleware_stack()
@@ -213,15 +225,33 @@ def _front(app: Gateway, settings: Settings, services: Services, budgets: Budget
         behind.app,  # The front answers unexpected errors.
         front_endpoints(app.routes),
         services=services,
-        callers=Callers(services.database, ClientAddresses(settings.trusted_proxies), own_origin),
+        callers=callers,
         budgets=budgets,
         headers=ResponseHeaders(secure=own_origin.startswith("https:")),
         templates=RouteTemplates(app.routes),
-        lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
+        lines=_lines(settings),
         origins=settings.cors_origins,
         watch=app.monitoring.watch,
         logs_addresses=settings.log_addresses,
     )
+
+
+def _sockets(
+    app: Gateway, settings: Settings, services: Services, callers: Callers, budgets: Budgets
+) -> Sockets:
+    return Sockets(
+        app.state.graphql,
+        services=services,
+        callers=callers,
+        budgets=budgets,
+        origins=settings.cors_origins,
+        own_origin=origin_of(settings.sign_in_url),
+        lines=_lines(settings),
+    )
+
+
+def _lines(settings: Settings) -> RequestLines | None:
+    return request_lines if settings.access_log and logs_requests(settings.log_level) else None
 
 
 def _protocol_routes(settings: Settings) -> list[Route]:

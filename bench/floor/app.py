@@ -200,12 +200,14 @@ async def log(
     changes: Changes,
     *,
     count: int | None = None,
+    measured: int | None = None,
 ) -> None:
     """Write the change log."""
     kinds, ids = zip(*changes, strict=True)
     new = [uuid4() for _ in kinds]
     token_id = request.state.token_id
-    await connection.fetch(statements.NEW_CHANGES, workspace_id, token_id, count, new, kinds, ids)
+    values = (workspace_id, token_id, count, new, kinds, ids, measured)
+    await connection.fetch(statements.NEW_CHANGES, *values)
 
 
 async def ingest_events(request: Request, connection: Connection, workspace_id: UUID) -> Response:
@@ -223,7 +225,8 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
         await connection.fetch(
             statements.NEW_NAMES, workspace_id, delta_id, "user", now, [*many], [*many.values()]
         )
-        await log(request, connection, workspace_id, [("events.ingested", None)], count=len(names))
+        ingested = [("events.ingested", None)]
+        await log(request, connection, workspace_id, ingested, count=len(names), measured=moment)
     return write({"inserted": len(names), "duplicates": 0, "ids": ids})
 
 

@@ -127,8 +127,8 @@ NEW_DELTAS = _FACTS.format("metric_deltas")
 
 # What both write: the changes, which the fold numbers, and the deltas that it adds to totals.
 NEW_CHANGES = """
-INSERT INTO changes (workspace_id, id, kind, resource_id, at, actor_kind, actor_id, count)
-SELECT $1, new.id, new.kind, new.resource_id, statement_timestamp(), 'workspace_token', $2, $3
+INSERT INTO changes (workspace_id, id, kind, resource_id, at, actor_kind, actor_id, count, measured_from)
+SELECT $1, new.id, new.kind, new.resource_id, statement_timestamp(), 'workspace_token', $2, $3, $7
 FROM unnest($4::uuid[], $5::text[], $6::uuid[]) AS new(id, kind, resource_id)
 """
 NEW_TOTALS = """

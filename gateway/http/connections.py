@@ -117,10 +117,17 @@ class PatientProtocol(HttpToolsProtocol):
             raise ValueError("A request has one Host.")
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
+            if self.cycle is None:
+                return  # A WebSocket takes the connection over.
             self._answer = JoinedAnswer(self.transport)
             self.cycle.transport = self._answer  # type: ignore[assignment]
             if self._is_last:
                 self.cycle.keep_alive = False
+
+    def handle_websocket_upgrade(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        super().handle_websocket_upgrade()
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)

@@ -25,7 +25,7 @@ from schema.changes.changes import (
 from schema.errors import Gone, InsufficientScope, Invalid, problem
 from storage.changes.kinds import ChangeKind
 from storage.changes.numbering import number_waiting
-from storage.changes.reading import Logged, LogPage, read_extent, read_log
+from storage.changes.reading import Extent, Logged, LogPage, read_extent, read_log
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.enums import ActorKind
@@ -43,17 +43,12 @@ async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
     if not kinds:
         raise InsufficientScope(that_would_do(scope_of(asked[0])) if asked else SCOPES)
     workspace_id = await workspace_of(ctx, filters)
-    await _number(ctx, workspace_id)
+    await number(ctx, workspace_id)
 
     async def read(connection: Connection) -> LogPage:
         extent = await read_extent(connection, workspace_id)
         after = extent.oldest - 1 if filters.after is None else int(filters.after)
-        if not extent.follows(after):
-            position = write_position(extent.newest)
-            raise Gone(
-                "The changes after this position are no longer kept. Read the lists again, then go on with "
-                f"`after={position}`."
-            )
+        check_follows(extent, after)
         return await read_log(
             connection,
             workspace_id,
@@ -74,10 +69,19 @@ async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
 async def get_latest_change(ctx: Context, filters: LatestChangeQuery) -> LatestChange:
     """Returns the position of the newest change of a workspace: what follows it is still to be made."""
     workspace_id = await workspace_of(ctx, filters)
-    await _number(ctx, workspace_id)
+    await number(ctx, workspace_id)
     async with ctx.read() as connection:
         extent = await read_extent(connection, workspace_id)
     return LatestChange(position=write_position(extent.newest))
+
+
+def check_follows(extent: Extent, after: int) -> None:
+    """Raises `Gone` if changes after this position are no longer kept."""
+    if not extent.follows(after):
+        raise Gone(
+            "The changes after this position are no longer kept. Read the lists again, then go on with "
+            f"`after={write_position(extent.newest)}`."
+        )
 
 
 async def workspace_of(ctx: Context, filters: LatestChangeQuery) -> UUID:
@@ -91,7 +95,7 @@ async def workspace_of(ctx: Context, filters: LatestChangeQuery) -> UUID:
     raise Invalid([problem(("filters", "workspace_id"), message, "missing")])
 
 
-async def _number(ctx: Context, workspace_id: UUID) -> None:
+async def number(ctx: Context, workspace_id: UUID) -> None:
     """Give what was just committed its positions, so that a caller finds its own changes at once."""
     if not ctx.services.database.is_sqlite:
         # A database that is being moved takes no changes, and has none to number.

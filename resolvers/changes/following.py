@@ -1,25 +1,29 @@
 """Following the feed: its pages as changes are committed, for as long as the caller may read them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, Self
 from uuid import UUID
 
 from oauth.authentication import authenticate, authenticate_session
 from oauth.principals import Principal, PrincipalKind
-from resolvers.changes.changes import get_latest_change, workspace_of
+from resolvers.changes.changes import get_changes, get_latest_change, workspace_of
+from resolvers.changes.readable import SCOPES
 from resolvers.operations.context import Context
-from resolvers.operations.declaration import Operation
+from resolvers.operations.declaration import Operation, operation_of, requires
+from resolvers.operations.live import Item, Live, LivePage
 from resolvers.operations.runner import run
 from schema.changes.changes import (
     FOLLOWED_AT_A_TIME,
+    Change,
     ChangePage,
     ChangeQuery,
     ChangeStreamQuery,
     LatestChangeQuery,
     write_position,
 )
+from schema.changes.live import ChangeEvent, ChangeSubscriptionQuery
 from schema.errors import AnswerTooLarge, InsufficientScope, InvalidToken, NotFound, RateLimited, Unavailable
 from storage.changes.followers import MOST_OF_ONE, Follower, Full
 
@@ -32,18 +36,29 @@ SECONDS_BETWEEN_READS = 0.05
 MOST_BYTES = 1024 * 1024
 RETRY_AFTER_SECONDS = 5
 
+# Reads the page after a position.
+Read = Callable[[str], Awaitable[LivePage[Item]]]
 
-class Following:
-    """One stream of the feed, from a page on. Close it at its end."""
+
+class Following(Generic[Item]):
+    """One stream of a workspace's log, from a page on. Close it at its end.
+
+    `read` reads the page after a position, at most each `seconds_between_reads`.
+    """
 
     def __init__(
-        self, operation: Operation, ctx: Context, query: ChangeQuery, follower: Follower, page: ChangePage
+        self,
+        ctx: Context,
+        follower: Follower,
+        read: Read[Item],
+        page: LivePage[Item],
+        *,
+        seconds_between_reads: float,
     ) -> None:
-        self._operation, self._ctx, self._query = operation, ctx, query
-        self._follower, self._page = follower, page
-        follower.position = int(query.after or 0)
+        self._ctx, self._follower, self._read, self._page = ctx, follower, read, page
+        self._seconds_between_reads = seconds_between_reads
 
-    async def pages(self) -> AsyncIterator[ChangePage | None]:
+    async def pages(self) -> AsyncIterator[LivePage[Item] | None]:
         """Pages as they are read, and None each time that there were no changes for 15 seconds.
 
         Ends with the process or the client. Raises `Failure` when the caller may read no more.
@@ -52,21 +67,21 @@ class Following:
         checked_at = told_at = read_at = clock()
         follower, page = self._follower, self._page
         yield page
-        follower.position = int(page.meta.next_cursor)
+        follower.position = int(page.end)
         while not follower.has_ended:
-            if not page.meta.has_more:
+            if not page.has_more:
                 due_at = min(checked_at + SECONDS_BETWEEN_CHECKS, told_at + SECONDS_BETWEEN_BEATS)
                 await follower.rest(max(0.0, due_at - clock()))
             if clock() - checked_at >= SECONDS_BETWEEN_CHECKS:
                 await self._check()
                 checked_at = clock()
-            if not follower.has_ended and (follower.is_woken() or page.meta.has_more):
-                await asyncio.sleep(max(0.0, read_at + SECONDS_BETWEEN_READS - clock()))
+            if not follower.has_ended and (follower.is_woken() or page.has_more):
+                await asyncio.sleep(max(0.0, read_at + self._seconds_between_reads - clock()))
                 read_at = clock()
-                page = await self._read(page.meta.next_cursor)
+                page = await self._read(page.end)
                 told_at = clock() if page.data else told_at
                 yield page
-                follower.position = int(page.meta.next_cursor)
+                follower.position = int(page.end)
             if clock() - told_at >= SECONDS_BETWEEN_BEATS:
                 told_at = clock()
                 yield None
@@ -93,27 +108,6 @@ class Following:
         """Give the stream's place to another one."""
         self._follower.close()
 
-    async def _read(self, after: str) -> ChangePage:
-        while True:
-            # What one request may read and write is counted for each page.
-            caller = replace(self._ctx.caller, bytes_read=0, bytes_written=0, watch=None)
-            query = self._query.model_copy(update={"after": after})
-            try:
-                page: ChangePage = await run(
-                    self._operation, replace(self._ctx, caller=caller), {"filters": query}
-                )
-            except AnswerTooLarge:
-                if query.limit == 1:
-                    raise
-                self._read_fewer()
-                continue
-            if caller.bytes_read > MOST_BYTES:
-                self._read_fewer()
-            return page
-
-    def _read_fewer(self) -> None:
-        self._query = self._query.model_copy(update={"limit": max(1, self._query.limit // 2)})
-
     async def _check(self) -> None:
         """Raises `InvalidToken`, `InsufficientScope` or `NotFound` if the caller may no longer read."""
         principal = await self._present_principal()
@@ -134,31 +128,94 @@ class Following:
         return await authenticate(database, credential)
 
 
-async def follow(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Following:
+class _Feed:
+    """Reads the pages of the feed that follow each other."""
+
+    def __init__(self, operation: Operation, ctx: Context, query: ChangeQuery, workspace_id: UUID) -> None:
+        self._operation, self._ctx, self._query = operation, ctx, query
+        self.workspace_id = workspace_id
+
+    @classmethod
+    async def of(cls, operation: Operation, ctx: Context, asked: ChangeStreamQuery) -> Self:
+        """The feed that is asked for. Raises `NotFound`, or `Invalid` if there is no default workspace."""
+        workspace_id = await workspace_of(ctx, asked)
+        query = ChangeQuery.model_construct(
+            workspace_id=workspace_id,
+            kind=asked.kind,
+            resource_id=asked.resource_id,
+            limit=FOLLOWED_AT_A_TIME,
+        )
+        return cls(operation, ctx, query, workspace_id)
+
+    async def page(self, after: str) -> LivePage[Change]:
+        while True:
+            # What one request may read and write is counted for each page.
+            caller = replace(self._ctx.caller, bytes_read=0, bytes_written=0, watch=None)
+            query = self._query.model_copy(update={"after": after})
+            try:
+                page: ChangePage = await run(
+                    self._operation, replace(self._ctx, caller=caller), {"filters": query}
+                )
+            except AnswerTooLarge:
+                if query.limit == 1:
+                    raise
+                self._read_fewer()
+                continue
+            if caller.bytes_read > MOST_BYTES:
+                self._read_fewer()
+            return LivePage(page.data, page.meta.next_cursor, page.meta.has_more)
+
+    async def events(self, after: str) -> LivePage[ChangeEvent]:
+        """The same as the subscription tells it."""
+        page = await self.page(after)
+        events = [ChangeEvent.made(change=change) for change in page.data]
+        return LivePage(events, page.end, page.has_more)
+
+    def _read_fewer(self) -> None:
+        self._query = self._query.model_copy(update={"limit": max(1, self._query.limit // 2)})
+
+
+async def follow(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Following[Change]:
     """Begin to follow the feed, which `operation` reads, with the arguments of a stream.
 
     Raises what the feed raises, `RateLimited` for a caller with ten streams and `Unavailable` for a process
     that has as many as it may have.
     """
     asked: ChangeStreamQuery = arguments["filters"]
-    workspace_id = await workspace_of(ctx, asked)
+    feed = await _Feed.of(operation, ctx, asked)
+    return await begin(ctx, feed.workspace_id, asked.after, feed.page, SECONDS_BETWEEN_READS)
+
+
+async def begin(
+    ctx: Context, workspace_id: UUID, after: str | None, read: Read[Item], seconds_between_reads: float
+) -> Following[Item]:
+    """Begin to follow the log of a workspace after a position, or else with the next change.
+
+    Raises what `read` raises, and for too many streams what `follow` raises.
+    """
     follower = _open(ctx, workspace_id)
     try:
-        after = asked.after
         if after is None:
             after = (await get_latest_change(ctx, LatestChangeQuery(workspace_id=workspace_id))).position
-        query = ChangeQuery.model_construct(
-            workspace_id=workspace_id,
-            after=after,
-            kind=asked.kind,
-            resource_id=asked.resource_id,
-            limit=FOLLOWED_AT_A_TIME,
-        )
-        page = await run(operation, ctx, {"filters": query})
+        follower.position = int(after)
+        page = await read(after)
     except BaseException:
         follower.close()
         raise
-    return Following(operation, ctx, query, follower, page)
+    return Following(ctx, follower, read, page, seconds_between_reads=seconds_between_reads)
+
+
+@requires(None, any_of=SCOPES)
+async def stream_changes(ctx: Context, filters: ChangeSubscriptionQuery) -> Live[ChangeEvent]:
+    """Tells each change of a workspace once it is committed, in the order of their positions.
+
+    A client that was cut goes on with the last position as `after`, and misses nothing. The kinds and
+    refusals are those of the query `changes`.
+    """
+    paths = [] if ctx.selection is None else [path.replace("change", "data", 1) for path in ctx.selection]
+    chosen, asked = replace(ctx, selection=frozenset(paths)), filters.as_stream()
+    feed = await _Feed.of(operation_of(get_changes), chosen, asked)
+    return await begin(chosen, feed.workspace_id, asked.after, feed.events, SECONDS_BETWEEN_READS)
 
 
 def _open(ctx: Context, workspace_id: UUID) -> Follower:

@@ -1,4 +1,4 @@
-"""The GraphQL root types: one line for each query and mutation."""
+"""The GraphQL root types: one line for each operation."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from strawberry.types.base import StrawberryObjectDefinition
 
 from resolvers import deletions, usage
 from resolvers.accounts import viewer
-from resolvers.changes import changes
+from resolvers.changes import changes, following
 from resolvers.credentials import (
     authorized_applications,
     browser_sessions,
@@ -44,6 +44,7 @@ from resolvers.graph.execution.nodes import declare_nodes, name_nodes, node_fiel
 from resolvers.graph.execution.plain_fields import mark_plain_fields
 from resolvers.graph.survey.documents import Documents
 from resolvers.graph.survey.extension import AdmissionExtension
+from resolvers.metrics import following as metrics_following
 from resolvers.metrics import metrics
 from resolvers.operations.declaration import Operation
 from resolvers.portal import downloads as portal_downloads
@@ -148,6 +149,12 @@ class Query(Reads):
 
 
 @strawberry.type
+class Subscription:
+    changes = expose(following.stream_changes)
+    metrics_changed = expose(metrics_following.stream_metrics_changes)
+
+
+@strawberry.type
 class Mutation:
     revoke_authorized_application = expose(authorized_applications.revoke_authorized_application)
     create_workspace_access_token = expose(workspace_access_tokens.create_workspace_access_token)
@@ -246,11 +253,12 @@ def make_schema() -> Schema:
     schema = Schema(
         Query,
         Mutation,
+        Subscription,
         config=StrawberryConfig(scalar_map=SCALARS, name_converter=Names()),
         extensions=[lambda: AdmissionExtension(documents)],
     )
     schema.documents = documents
-    name_nodes(core_schema(schema))
+    name_nodes(core_schema(schema), NODES)
     mark_plain_fields(core_schema(schema))
     spell_descriptions(core_schema(schema))
     return schema
@@ -258,7 +266,8 @@ def make_schema() -> Schema:
 
 @dataclass(frozen=True)
 class Exposed:
-    """An operation's place in the graph: `kind` is `query` or `mutation`, `path` the names of its fields."""
+    """An operation's place in the graph: `kind` is `query`, `mutation` or `subscription`, `path` the names
+    of its fields."""
 
     operation: Operation
     kind: str
@@ -280,4 +289,5 @@ def exposed(schema: GraphQLSchema) -> dict[str, Exposed]:
 
     collect("query", schema.query_type, ())
     collect("mutation", schema.mutation_type, ())
+    collect("subscription", schema.subscription_type, ())
     return operations

@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError, create_model
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import AUDITED_SCOPES, Scope, any_that_would_do, that_would_do
+from resolvers.operations.live import Live
 from schema.kit.base import Count, Filters, Input
 from schema.kit.deprecation import Deprecation
 from schema.kit.parameters import ABSENT, Parameter, parameters_of
@@ -158,7 +159,16 @@ class Operation:
 
     @cached_property
     def answer(self) -> Any:
-        """The type that the resolver returns."""
+        """The type that the resolver returns; of one that goes on, the type of each item."""
+        return get_args(self._returned)[0] if self.is_live else self._returned
+
+    @cached_property
+    def is_live(self) -> bool:
+        """Whether the operation goes on, and tells items as they come: in GraphQL, a subscription."""
+        return get_origin(self._returned) is Live
+
+    @cached_property
+    def _returned(self) -> Any:
         return inspect.signature(self.resolver, eval_str=True).return_annotation
 
     @cached_property

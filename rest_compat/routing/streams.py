@@ -56,7 +56,7 @@ class StreamEndpoint(OperationEndpoint):
         self._run = follow
 
     def _answer(
-        self, request: Request, ctx: Context, result: Following, arguments: Mapping[str, Any]
+        self, request: Request, ctx: Context, result: Following[Change], arguments: Mapping[str, Any]
     ) -> Answer:
         return Answer(200, b"", self.headers, EVENT_STREAM, parts=EventParts(result))
 
@@ -64,7 +64,7 @@ class StreamEndpoint(OperationEndpoint):
 class EventParts:
     """The parts of one stream."""
 
-    def __init__(self, following: Following) -> None:
+    def __init__(self, following: Following[Change]) -> None:
         self._following = following
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

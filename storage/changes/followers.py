@@ -1,8 +1,8 @@
-"""Who follows change logs in this process: commits wake them, and looks at what other processes committed."""
+"""Who follows change logs in this process: commits wake them, and what is learned of other processes."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from uuid import UUID
 
@@ -83,6 +83,14 @@ class Followers:
         self._of_workspace: dict[UUID, set[Follower]] = {}
         self._of_subject: Counter[str] = Counter()
         self._have_ended = False
+        # Tells other processes what this one committed, and that there is somebody who waits for theirs.
+        self.announce: Callable[[Collection[UUID]], None] = _ignore
+        self.has_come: Callable[[], None] = lambda: None
+
+    @property
+    def has_any(self) -> bool:
+        """Whether anybody follows a log here."""
+        return bool(self._of_workspace)
 
     def add(self, subject: str, workspace_id: UUID) -> Follower:
         """A new follower, whose place is taken until it is closed. Raises `Full`."""
@@ -94,6 +102,7 @@ class Followers:
         follower.has_ended = self._have_ended
         self._of_workspace.setdefault(workspace_id, set()).add(follower)
         self._of_subject[subject] += 1
+        self.has_come()
         return follower
 
     def remove(self, follower: Follower) -> None:
@@ -109,6 +118,11 @@ class Followers:
 
     def wake(self, workspace_ids: Collection[UUID]) -> None:
         """Changes of these workspaces were committed by this process."""
+        self.wake_own(workspace_ids)
+        self.announce(workspace_ids)
+
+    def wake_own(self, workspace_ids: Collection[UUID]) -> None:
+        """Changes of these workspaces were committed somewhere."""
         if self._of_workspace:
             for workspace_id in workspace_ids:
                 for follower in self._of_workspace.get(workspace_id, ()):
@@ -134,6 +148,10 @@ class Followers:
             for follower in self._of_workspace.get(workspace_id, ()):
                 if position is None or position > follower.position:
                     follower.wake()
+
+
+def _ignore(workspace_ids: Collection[UUID]) -> None:
+    """There are no other processes."""
 
 
 async def _newest_positions(database: Database, ids: Collection[UUID]) -> dict[UUID, int | None]:

@@ -13,7 +13,7 @@ from storage.clock import now
 from storage.engine.before_commit import note_deltas, work_of
 from storage.engine.connections import Connection, SqliteThread
 from storage.enums import ActorKind
-from storage.ledger.recording import insert_at_end
+from storage.ledger.recording import MEASURED_FROM, insert_at_end
 from storage.tables.base import Values, table_of
 from storage.tables.changes import ChangeRow
 
@@ -123,6 +123,7 @@ class ChangeLog:
             "actor_kind": actor.kind.value,
             "actor_id": actor.id,
             "count": count,
+            MEASURED_FROM: None,
         }
 
     async def finish(self, connection: Connection) -> None:

@@ -74,6 +74,22 @@ _EXTENT = Kept(
     )
 )
 
+_MEASURED = Kept(
+    select(func.min(_table.c.measured_from)).where(
+        _home,
+        _table.c.position > bindparam("after", type_=BigInteger()),
+        _table.c.position <= bindparam("until", type_=BigInteger()),
+    )
+)
+
+
+class Measured(NamedTuple):
+    """From which moment on changes up to the position `end` have changed metrics; None if they did not."""
+
+    earliest: int | None
+    end: int
+    has_more: bool
+
 
 async def read_extent(connection: Connection, workspace_id: UUID) -> Extent:
     """How far the log of the workspace reaches."""
@@ -107,3 +123,11 @@ async def read_log(
     if len(changes) > limit:
         return LogPage(changes[:limit], changes[limit - 1].position, has_more=True)
     return LogPage(changes, until, has_more=until < extent.newest)
+
+
+async def read_measured(connection: Connection, workspace_id: UUID, extent: Extent, after: int) -> Measured:
+    """What the next changes after a position did to the metrics, in the snapshot that has this extent."""
+    until = min(after + SPAN, extent.newest)
+    values = {"home": workspace_id, "after": after, "until": until}
+    ((earliest,),) = await connection.fetch(_MEASURED, values)
+    return Measured(earliest, until, until < extent.newest)

@@ -24,12 +24,14 @@ Kind = TypeVar("Kind", bound=Work)
 class Ending:
     """The work of a transaction by kind, and the workspaces to whose deltas it adds.
 
-    `works_for` is who makes its changes, unless they are declared to be somebody's.
+    `works_for` is who makes its changes, unless they are declared to be somebody's. `measured` is the
+    earliest moment at which it adds to the metrics of a workspace, in microseconds since 1970.
     """
 
     works_for: ActorKind
     works: dict[Callable[[], Work], Work] = field(default_factory=dict)
     unfolded: set[UUID] = field(default_factory=set)
+    measured: dict[UUID, int] = field(default_factory=dict)
 
 
 @asynccontextmanager
@@ -65,3 +67,10 @@ def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
     """
     if connection.ending is not None:
         connection.ending.unfolded.update(workspace_ids)
+
+
+def note_measured(connection: Connection, workspace_id: UUID, moment: int) -> None:
+    """Note that the transaction changes the metrics of a workspace from this moment on."""
+    if connection.ending is not None:
+        measured = connection.ending.measured
+        measured[workspace_id] = min(moment, measured.get(workspace_id, moment))

@@ -16,6 +16,9 @@ from storage.ledger.books import Key, Ledger, Row, Together
 from storage.ledger.folding import add_to_books
 from storage.tables.base import Values
 
+# The column of a row that is told from which moment on the transaction changes metrics.
+MEASURED_FROM = "measured_from"
+
 InsertLate = Callable[[SqliteThread, Table, Sequence[Values]], None]
 
 
@@ -70,7 +73,11 @@ class _Changes:
         All deltas and rows of a workspace are one statement.
         """
         inserted: defaultdict[UUID, dict[Table, list[Values]]] = defaultdict(dict)
+        measured = {} if connection.ending is None else connection.ending.measured
         for table, row in self._rows:
+            if MEASURED_FROM in row:
+                # Of all rows of a workspace, one is enough.
+                row[MEASURED_FROM] = measured.pop(row["workspace_id"], None)
             inserted[row["workspace_id"]].setdefault(table, []).append(row)
         by_workspace = self._deltas()
         # In one order, so that transactions do not wait for each other in a circle.

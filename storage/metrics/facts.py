@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from storage.engine.before_commit import note_deltas
+from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.inserts import insert_late, insert_twice
 from storage.enums import FactKind
@@ -47,6 +47,8 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     rows = [row_of(fact, uuid4()) for fact in facts]
     if not rows:
         return
+    for row in rows:
+        note_measured(connection, row["workspace_id"], row["moment"])
     if isinstance(connection, SqliteThread):
         for table in (_facts, _deltas):
             insert_late(connection, table, rows)

@@ -16,7 +16,7 @@ from sqlalchemy import and_, delete, insert, or_, select, update
 from sqlalchemy import bindparam as parameter
 
 from storage.dialects.upsert import upsert
-from storage.engine.before_commit import note_deltas
+from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.persons.claims import claim_rows
@@ -262,6 +262,8 @@ async def _merge(connection: Connection, customer: CustomerRow, *, absorbed: int
     await connection.execute(update(_merges).where(earlier).values(into=into))
     await connection.execute(insert(_merges).values(workspace_id=workspace_id, absorbed=absorbed, into=into))
     await connection.execute(insert(_merge_deltas).values(workspace_id=workspace_id, absorbed=absorbed))
+    # Since when the two were counted apart is not known here.
+    note_measured(connection, workspace_id, 0)
     note_deltas(connection, (workspace_id,))
     await connection.execute(update(_externals).where(_is_external(customer)).values(person=into))
 

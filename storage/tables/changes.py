@@ -18,7 +18,9 @@ class ChangeRow(SQLModel, table=True):
 
     `position` numbers the changes of a workspace from 1, without gaps; it is null until the fold has numbered
     the change, except on SQLite, whose one writer numbers it at once. `resource_id` is null for what was
-    ingested, whose number is `count`. The workspace has no foreign key, as in `list_total_deltas`.
+    ingested, whose number is `count`. If a transaction has changed metrics, one of its changes has in
+    `measured_from` the earliest moment that it measured, in microseconds since 1970. The workspace has no
+    foreign key, as in `list_total_deltas`.
     """
 
     __tablename__ = "changes"
@@ -38,3 +40,4 @@ class ChangeRow(SQLModel, table=True):
     actor_kind: str
     actor_id: UUID | None = None
     count: int | None = None
+    measured_from: int | None = Field(default=None, sa_type=BigInteger)

@@ -1,18 +1,22 @@
 """Readers of the stream of changes, over real sockets."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 
+from storage.engine.database import Database
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS
-from tests.support.servers.gateways import Tenant
+from tests.support.servers.gateways import Gateway, Tenant, start_session
+from tests.support.tenants.membership import TestUser, make_member
 
 FREE = [{"amount_type": "free"}]
+STALL_SECONDS = 600
 
 
 class Event(dict[str, Any]):
@@ -33,7 +37,7 @@ class Reader:
             if not line:
                 return fields
             name, _, value = line.partition(":")
-            fields[name] = json.loads(value) if name == "data" else value.strip()
+            fields[name] = json.loads(value) if name == "data" and value else value.strip()
         return None
 
     def event(self) -> Event:
@@ -82,8 +86,29 @@ class Live:
         with self.stream(**options) as reader:
             return reader.response.status_code, json.loads(reader.response.read())
 
-    def token(self, *scopes: str) -> dict[str, Any]:
-        """A new token of the workspace."""
-        owner, body = self.tenant.personal_token, {"comment": "reader", "scopes": scopes}
-        made = self.send("POST", "/workspace-access-tokens/", owner, workspace_id=self.tenant.id, **body)
+    def token(self, *scopes: str, workspace_id: str | None = None) -> dict[str, Any]:
+        """A new token of this or of the tenant's workspace."""
+        owner, home = self.tenant.personal_token, workspace_id or self.tenant.id
+        body = {"comment": "reader", "scopes": scopes, "workspace_id": home}
+        made = self.send("POST", "/workspace-access-tokens/", owner, **body)
         return {"text": made["token"], "id": made["workspace_access_token"]["id"]}
+
+
+@asynccontextmanager
+async def beside(database_url: str) -> AsyncIterator[Gateway]:
+    """The gateway as what makes rows beside it takes it: only its database is used."""
+    database = Database(database_url)
+    yield Gateway(None, None, database, Path())  # type: ignore[arg-type]
+    await database.close()
+
+
+async def joined(database_url: str, tenant: Tenant) -> TestUser:
+    """A member who has joined the workspace."""
+    async with beside(database_url) as gateway:
+        return await make_member(gateway, tenant)
+
+
+async def session_of(database_url: str, tenant: Tenant) -> str:
+    """A session of the tenant's user in a browser."""
+    async with beside(database_url) as gateway:
+        return (await start_session(gateway, tenant.user_id)).text

@@ -2,8 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+import tempfile
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -13,29 +14,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from storage.changes import followers
-from storage.engine.database import Database
-from tests.changes.streams import FREE, Live, Reader
-from tests.support.measures.moved_loop import MovedLoop
+from tests.changes.streams import FREE, STALL_SECONDS, Live, Reader, joined
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
-from tests.support.servers.gateways import Gateway, Tenant
+from tests.support.servers.gateways import Tenant
 from tests.support.servers.live import serve
-from tests.support.tenants.membership import TestUser, make_member
+from tests.support.servers.pooler import every_test_is_pooled
+from tests.support.servers.rate_limiting import redis_server
 
 pytestmark = pytest.mark.both_databases
-
-STALL_SECONDS = 600
-
-
-@pytest.fixture(scope="module")
-def live(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    clock, folder = MovedLoop(), tmp_path_factory.mktemp("live")
-    with serve(database_url, folder, loop_factory=lambda: clock, stall_seconds=STALL_SECONDS) as (
-        address,
-        tenant,
-    ):
-        running = Live(address, tenant, clock)
-        yield running
-        running.client.close()
 
 
 def test_a_commit_arrives_as_the_feed_tells_it(live: Live) -> None:
@@ -153,16 +139,6 @@ def test_a_removed_member_s_stream_ends(live: Live, database_url: str) -> None:
         assert ended(live, reader) == "not_found"
 
 
-async def joined(database_url: str, tenant: Tenant) -> TestUser:
-    """A member who has joined the workspace, made beside the gateway."""
-    database = Database(database_url)
-    # Only its database is used.
-    gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]
-    member = await make_member(gateway, tenant)
-    await database.close()
-    return member
-
-
 def test_the_deletion_of_the_workspace_ends_the_stream(live: Live) -> None:
     owner = live.tenant.personal_token
     workspace = live.send("POST", "/workspaces/", owner, name="Left", slug=f"w-{uuid4().hex}")
@@ -252,3 +228,46 @@ def test_what_another_process_commits_arrives(database_url: str, live: Live, tmp
         headers = {"Authorization": f"Bearer {live.tenant.token}"}
         made = httpx.post(f"{address}/api/shares/", headers=headers, json=data, timeout=PATIENCE_SECONDS)
         assert reader.event()["data"]["resource_id"] == made.json()["id"]
+
+
+def test_other_processes_commits_arrive_before_anybody_looks(
+    database_url: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    if every_test_is_pooled() and database_url.startswith("postgresql"):
+        pytest.skip("Behind a pooler nothing is heard.")
+    # An hour later, it is looked into the logs.
+    monkeypatch.setattr(followers, "SECONDS_BETWEEN_LOOKS", 3600)
+    with serve(database_url, tmp_path) as (here, tenant), serve(database_url, tmp_path) as (there, _):
+        assert arrives(here, there, tenant)
+
+
+def test_redis_tells_processes_of_each_other(postgresql_url: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(followers, "SECONDS_BETWEEN_LOOKS", 3600)
+    with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock"):
+        options = {"redis_url": f"unix://{folder}/redis.sock"}
+        with (
+            serve(postgresql_url, tmp_path, **options) as (here, tenant),
+            serve(postgresql_url, tmp_path, **options) as (there, _),
+        ):
+            assert arrives(here, there, tenant)
+
+
+def arrives(here: str, there: str, tenant: Tenant) -> bool:
+    """Whether what is committed at one address is told at the other, where somebody begins to listen."""
+    follower = Live(here, tenant, None)  # type: ignore[arg-type]  # No test moves its clock.
+    writer, is_told = Live(there, tenant, None), Event()  # type: ignore[arg-type]
+
+    def write() -> None:
+        while not is_told.wait(0.05):
+            writer.share()
+
+    writing = Thread(target=write)
+    with follower.stream() as reader:
+        reader.block()
+        writing.start()
+        event = reader.event()
+    is_told.set()
+    writing.join()
+    for each in (follower, writer):
+        each.client.close()
+    return event["event"] == "share.created"

@@ -198,3 +198,21 @@ async def test_the_switcher_leads_to_other_workspaces_by_keyboard(chromium: Brow
         await page.locator(".switcher summary").focus()
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("link", name="All workspaces and new")).to_be_visible()
+
+
+async def test_the_running_period_moves_by_itself(chromium: Browser, site: Site) -> None:
+    address, tenant = site
+    async with opened(chromium, address) as page:
+        # Once it is answered, the page is told of everything.
+        async with page.expect_response(lambda response: "metricsChanged" in response.url):
+            await enter(page, site, "range=today")
+        total = page.locator("#active_user_by_event .total strong")
+        before = await total.text_content()
+        async with httpx.AsyncClient(base_url=f"{address}/api", headers=bearer(tenant.token)) as client:
+            event = {"name": "seen", "external_customer_id": "somebody new"}
+            await client.post("/events/ingest", json={"events": [event]})
+        await expect(total).not_to_have_text(before or "")
+        await expect(page.locator("#connection")).to_be_hidden()
+        await page.route("**/graphql?*", lambda route: route.abort())
+        await page.reload()
+        await expect(page.get_by_role("status").filter(has_text="No connection")).to_be_visible()

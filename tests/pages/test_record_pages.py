@@ -203,7 +203,7 @@ async def test_events_are_filtered_by_name_source_and_metadata(owner, rest, cust
         await owner.open(f"{base}/events?{query}")
         assert count in owner.text, query
     assert "path /1" in owner.text
-    assert "data-live" in owner.page.text
+    assert "/api/changes/stream?workspace_id=" in owner.page.text
     [event] = (await rest.list_events(name=["job.done"]))["data"]
     await owner.open(f"{base}/events/{event['id']}")
     assert "External customer ID x" in owner.text

@@ -161,20 +161,42 @@ async def test_a_founders_browser_tells_its_zone_and_the_account_is_shown_in_it(
 async def test_a_list_of_events_renews_itself_until_it_is_paused(
     chromium: Browser, site: Site, api: httpx.AsyncClient
 ) -> None:
+    event = {"name": "live.one", "external_customer_id": "x"}
     async with opened(chromium, site[0]) as page:
-        await page.clock.install()
         await enter(page, site, "/events?name=live.one")
-        await made(api, "/events/ingest", events=[{"name": "live.one", "external_customer_id": "x"}])
-        await page.clock.run_for(6_000)
-        await expect(page.get_by_role("status").filter(has_text="Live")).to_have_text("Live: 1 new")
-        await expect(page.get_by_role("table", name="Events").get_by_role("row")).to_have_count(2)
+        rows = page.get_by_role("table", name="Events").get_by_role("row")
+        state, shown = page.locator(".live .state"), page.get_by_role("button", name="Show 1 new")
+        await expect(state).to_have_text("Live")
+        await made(api, "/events/ingest", events=[event])
+        await expect(rows).to_have_count(2)
+        await expect(state).to_have_text("Live: 1 new")
+        # Who is in the list is not interrupted.
+        await rows.get_by_role("link").first.focus()
+        await made(api, "/events/ingest", events=[event])
+        await expect(shown).to_be_visible()
+        await expect(rows).to_have_count(2)
+        await shown.click()
+        await expect(rows).to_have_count(3)
         await page.get_by_role("button", name="Pause").click()
-        await made(api, "/events/ingest", events=[{"name": "live.one", "external_customer_id": "x"}])
-        await page.clock.run_for(30_000)
-        await expect(page.get_by_role("table", name="Events").get_by_role("row")).to_have_count(2)
+        await expect(state).to_have_text("Paused")
+        await made(api, "/events/ingest", events=[event])
         await page.get_by_role("button", name="Resume").click()
+        await expect(rows).to_have_count(4)
+
+
+async def test_a_list_says_that_it_has_no_connection_and_asks_again(
+    chromium: Browser, site: Site, api: httpx.AsyncClient
+) -> None:
+    async with opened(chromium, site[0]) as page:
+        await page.route("**/api/changes/stream*", lambda route: route.abort())
+        await page.clock.install()
+        await enter(page, site, "/sessions")
+        state = page.locator(".live .state")
+        await expect(state).to_have_text("No connection: trying again")
+        await expect(page.get_by_role("status").filter(has_text="No connection")).to_have_count(1)
+        await page.unroute("**/api/changes/stream*")
         await page.clock.run_for(6_000)
-        await expect(page.get_by_role("table", name="Events").get_by_role("row")).to_have_count(3)
+        await expect(state).to_have_text("Live")
 
 
 async def test_a_file_is_uploaded_by_dropping_it(

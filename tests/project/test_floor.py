@@ -190,7 +190,8 @@ def named(row: dict[str, Any], names: dict[UUID, str]) -> dict[str, Any]:
     by_text = {str(id): name for id, name in names.items()}
 
     def name_of(column: str, value: Any) -> Any:
-        if isinstance(value, datetime) or column == "moment":
+        is_counted = column in ("moment", "measured_from") and value is not None
+        if isinstance(value, datetime) or is_counted:
             return "a moment"
         if isinstance(value, UUID):
             return names.get(value, "an unknown id")

@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[2]
 
 # Operations that only one surface has, each with its reason.
 REST_ONLY: dict[str, str] = {}
-GRAPHQL_ONLY: dict[str, str] = {}
+GRAPHQL_ONLY = {
+    "stream_changes": "The path of REST's stream runs `get_changes`, with arguments of its own.",
+    "stream_metrics_changes": "REST's clients ask for metrics again when the stream of changes tells any.",
+}
 
 
 def test_whatever_one_surface_can_do_the_other_can():

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from itertools import groupby
 
+from gateway.cli.generated.twins import twins_of_routes, without_path
 from gateway.monitoring.declarations import METRICS as GATEWAY_METRICS
 from gateway.settings.settings import describe_settings
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.changes.readable import scope_of
-from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes
 from rest_compat.routing.paths import PREFIX
@@ -28,12 +27,13 @@ OAUTH_CLIENTS_NOTE = (
     "With `oauth_clients:write`, a credential can give an OAuth client more scopes than it has itself, and\n"
     "other redirect addresses. What users have allowed the client before remains valid.\n"
 )
+WITHOUT_PATH = "\n## Subscriptions without a path\n"
 GENERATED = "<!-- Made by `make generated`; edit the declarations, not this page. -->\n"
 
 
 def operations_page() -> str:
     """docs/operations.md: each REST route with its GraphQL twin, the scope it needs and its statuses."""
-    twins = _twins()
+    twins = twins_of_routes()
     lines = [
         "# Operations\n",
         GENERATED,
@@ -45,11 +45,13 @@ def operations_page() -> str:
         if route.tag != tag:
             tag = route.tag
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "status"), "|---|---|---|---|"]
-        operation = route.operation
-        needed = " or ".join(f"`{scope}`" for scope in operation.sufficient_scopes)
-        scope = needed or ("any credential" if operation.kinds else "none")
-        twin = twins.get(operation.name, "none: see the reason in tests/surfaces/test_contract.py")
+        operation, scope = route.operation, _needed(route.operation)
+        missing = "none: see the reason in tests/surfaces/test_contract.py"
+        twin = twins.get(route.operation_id) or twins.get(operation.name, missing)
         lines += _row(f"`{route.method} {route.path}`", f"`{twin}`", scope, str(route.served.status))
+    lines += [WITHOUT_PATH, *_row("GraphQL", "scope"), "|---|---|"]
+    for operation in without_path():
+        lines += _row(f"`{twins[operation.name]}`", _needed(operation))
     return "\n".join(lines) + "\n"
 
 
@@ -80,15 +82,22 @@ def permissions_page() -> str:
         "  `not_permitted`; see [members.md](members.md).\n",
         "The tests try each cell on REST and on GraphQL.",
     ]
-    twins, tag = _twins(), None
+    twins, tag, kinds = twins_of_routes(), None, [_words(kind) for kind in PrincipalKind]
     for route in documented_routes():
         if route.tag != tag:
             tag = route.tag
-            kinds = [_words(kind) for kind in PrincipalKind]
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "no credential", *kinds), "|---" * 8 + "|"]
-        field = twins[route.operation.name].partition("(")[0]
+        field = (twins.get(route.operation_id) or twins[route.operation.name]).partition("(")[0]
         cells = [_permission(route.operation, kind) for kind in (None, *PrincipalKind)]
         lines += _row(f"`{route.method} {route.path}`", f"`{field}`", *cells)
+    lines += [
+        "\n## Subscriptions without a path\n",
+        *_row("GraphQL", "no credential", *kinds),
+        "|---" * 7 + "|",
+    ]
+    for operation in without_path():
+        cells = [_permission(operation, kind) for kind in (None, *PrincipalKind)]
+        lines += _row(f"`{twins[operation.name].partition('(')[0]}`", *cells)
     return "\n".join(lines) + "\n"
 
 
@@ -267,12 +276,9 @@ def pages() -> dict[str, str]:
     }
 
 
-def _twins() -> dict[str, str]:
-    fields = {}
-    for name, place in exposed(core_schema(make_schema())).items():
-        path, arguments = ".".join(place.path), ", ".join(place.field.args)
-        fields[name] = f"{path}({arguments})" if arguments else path
-    return fields
+def _needed(operation: Operation) -> str:
+    needed = " or ".join(f"`{scope}`" for scope in operation.sufficient_scopes)
+    return needed or ("any credential" if operation.kinds else "none")
 
 
 def _words(kind: PrincipalKind) -> str:

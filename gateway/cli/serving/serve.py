@@ -23,6 +23,7 @@ from gateway.cli.serving.freed_memory import give_back_large_pieces
 from gateway.cli.serving.workers import STOPS, Workers
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.http.connections import copies_of, patient_protocol
+from gateway.http.sockets import socket_options
 from gateway.http.unsent_answers import MEBIBYTE
 from gateway.logs.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
@@ -126,7 +127,7 @@ def _run(app: Gateway, settings: Settings, listener: socket.socket, workers: int
         proxy_headers=False,
         server_header=False,
         lifespan="on",
-        ws="none",
+        **socket_options(settings.stall_seconds),
         http=patient_protocol(settings.stall_seconds, settings.unsent_mebibytes * MEBIBYTE),
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )

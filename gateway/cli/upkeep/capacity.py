@@ -9,8 +9,9 @@ from gateway.settings.settings import Settings
 from storage.engine.connection_terms import PLAIN_PLANS, Terms
 from storage.engine.database import Database
 
-# Beside the pool: to reserve numbers for persons, and to ask a replica what it holds.
-BESIDE_THE_POOL = 1
+# Beside the pool: to reserve numbers for persons, to ask a replica what it holds, and to hear of other
+# processes' commits.
+BESIDE_THE_POOL = 2
 _LIMITS = text(
     "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
 )

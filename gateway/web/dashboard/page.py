@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -24,6 +25,7 @@ from gateway.web.kit.forms import Form
 from gateway.web.kit.lookups import CUSTOMERS
 from gateway.web.kit.visits import Visit
 from gateway.web.kit.workspaces import workspace_of
+from resolvers.graph.http.endpoint import GRAPHQL_PATH
 from resolvers.metrics.metrics import get_metrics
 from schema.errors import Invalid, NotFound
 from schema.metrics.metrics import Metrics
@@ -101,10 +103,17 @@ async def show_dashboard(visit: Visit) -> Response:
         latest=lists,
         tops=_tops(asked, charts),
         steps=await _steps(visit, asked, charts),
+        live=_live_address(asked.workspace),
         report=report_of(visit.ctx.services.base_url),
         names={share.id: share.name for share in asked.shares.content or ()},
         amount=write_amount,
     )
+
+
+def _live_address(workspace: Workspace) -> str:
+    """Where the page is told that metrics have changed."""
+    query = f'subscription {{ metricsChanged(workspaceId: "{workspace.id}") {{ firstDay }} }}'
+    return f"{GRAPHQL_PATH}?{urlencode({'query': query})}"
 
 
 async def show_top(visit: Visit) -> Response:

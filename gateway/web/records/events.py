@@ -9,6 +9,7 @@ from gateway.web.records.kit.records import Records, Related
 from gateway.web.records.sessions import FILTER_WORDS
 from resolvers.events.events import get_event, list_events
 from schema.events.events import Event
+from storage.changes.kinds import ChangeKind
 
 
 def _customer(event: Event, shown: Shown) -> Cell:
@@ -69,5 +70,5 @@ EVENTS = Records(
     filter_choices={"name": choices.event_names, "share_id": choices.shares},
     without_filters=frozenset({"start_timestamp", "end_timestamp"}),
     related=(Related("events", "parent_id", "Child events", only_if_any=True),),
-    is_live=True,
+    live=(ChangeKind.EVENTS_INGESTED, ChangeKind.CUSTOMER_CREATED),
 )

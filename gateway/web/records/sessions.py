@@ -27,6 +27,7 @@ from schema.file_shares.payments import FileSharePayment, FileShareRefund
 from schema.file_shares.sessions import FileShareSession
 from schema.values.prose import write_amount, write_day
 from schema.workspaces.workspaces import Workspace
+from storage.changes.kinds import ChangeKind
 
 FILTER_WORDS = {
     "start_date": Words("From", hint=""),
@@ -84,6 +85,7 @@ SESSIONS = Records(
     model=FileShareSession,
     find=list_file_share_sessions,
     get=get_file_share_session,
+    live=tuple(kind for kind in ChangeKind if kind.resource.startswith("file_share_session")),
     called=lambda session: f"Session of {write_day(session.created_at)}",
     columns=(
         Column("created_at", "Began"),

@@ -84,6 +84,65 @@
     setTimeout(() => (button.textContent = label), 2000);
   };
 
+  // What somebody looks into stays as it is: a reading of a chart, an open table, a text that is selected.
+  const isRead = (results) =>
+    results.contains(document.activeElement) || results.matches(":has(:hover [data-chart], [data-chart]:hover, details[open])") || !getSelection().isCollapsed;
+
+  // Charts move and lists renew themselves in place; the question, which may be half changed, is left alone.
+  const renew = async () => {
+    const page = await pageAt(location.href);
+    const results = dashboard().querySelector(".results");
+    const fresh = page.querySelector("#dashboard .results");
+    if (!fresh || isRead(results)) return false;
+    for (const panel of results.querySelectorAll("[data-load]")) {
+      fresh.querySelector(`#${panel.id}`)?.replaceChildren(...panel.childNodes);
+    }
+    results.replaceWith(document.adoptNode(fresh));
+    enhance(fresh);
+    return true;
+  };
+
+  const follow = () => {
+    const SOON = 1000;
+    const BETWEEN_LOOKS = 5000;
+    const words = document.getElementById("connection");
+    let isDue = false;
+    let isFirst = true;
+    let renewedAt = -BETWEEN_LOOKS;
+    const look = async () => {
+      const isBusy = document.hidden || dashboard().classList.contains("loading");
+      const isDone = !isBusy && (await renew().catch(() => false));
+      if (!isDone) return setTimeout(look, BETWEEN_LOOKS);
+      isDue = false;
+      renewedAt = performance.now();
+    };
+    const happened = (event) => {
+      const changed = event && JSON.parse(event.data).data?.metricsChanged?.firstDay;
+      const until = dashboard().dataset.until;
+      // The page has just been made; after a later connection it may have missed something.
+      const isNews = event ? changed && changed <= until : !isFirst;
+      isFirst = false;
+      if (!until || !isNews || isDue) return;
+      isDue = true;
+      setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
+    };
+    const stands = (isConnected) => {
+      const text = isConnected ? "" : "No connection: what you see may be old. Trying again.";
+      if (words.textContent !== text) words.textContent = text;
+      words.hidden = isConnected;
+    };
+    window.duographFollow(dashboard().dataset.live, ["next"], { happened, stands });
+  };
+
+  const enhance = (part) => {
+    for (const button of part.querySelectorAll("[data-copy-text]")) {
+      button.hidden = !navigator.clipboard;
+      button.addEventListener("click", () => copy(button));
+    }
+    window.duographCharts(part);
+    for (const panel of part.querySelectorAll("[data-load]")) loadPanel(panel);
+  };
+
   const begin = () => {
     const root = dashboard();
     root.classList.add("enhanced");
@@ -95,17 +154,13 @@
     for (const field of form.querySelectorAll(".controls :is(select, input)")) {
       field.addEventListener("change", () => show(addressOf(form, form.querySelector("button[name=range]"))));
     }
-    for (const button of root.querySelectorAll("[data-copy-text]")) {
-      button.hidden = !navigator.clipboard;
-      button.addEventListener("click", () => copy(button));
-    }
     const zones = document.getElementById("zones");
     const known = new Set([...zones.options].map(({ value }) => value));
     for (const zone of Intl.supportedValuesOf?.("timeZone") ?? []) if (!known.has(zone)) zones.append(new Option(zone, zone));
-    window.duographCharts(root);
-    for (const panel of root.querySelectorAll("[data-load]")) loadPanel(panel);
+    enhance(root);
   };
 
   addEventListener("popstate", () => show(location.href, { push: false }));
   begin();
+  follow();
 }

@@ -51,7 +51,7 @@ class ModelWriter:
         return {
             name: below.type.name
             if each.name == TYPE_NAME
-            else self.write(each.type, each.below, _read(each, value))
+            else self.write(each.type, each.below, read_field(each, value))
             for name, each in below.fields.items()
         }
 
@@ -101,7 +101,7 @@ def _objects(columns: Mapping[str, Sequence[Any]], start: int, end: int) -> orjs
     return orjson.Fragment(orjson.dumps([dict(zip(columns, row, strict=True)) for row in rows])[1:-1])
 
 
-def _read(field: SelectedField, value: Any) -> Any:
+def read_field(field: SelectedField, value: Any) -> Any:
     """The value of an object's field, which is an attribute, or made by a method of its class."""
     if field.source == "etag":
         return value.etag_text()

@@ -12,7 +12,8 @@ import strawberry
 from graphql import GraphQLInterfaceType, GraphQLSchema
 from sqlalchemy import Select, Uuid, bindparam, literal, select, union_all
 
-from resolvers.graph.execution.fields import LOOKUP, OPERATION, context_for, located
+from resolvers.graph.execution.fields import OPERATION, context_for, located
+from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
@@ -22,15 +23,11 @@ from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from schema.errors import InsufficientScope, Invalid, NotFound, NotPermitted, Unauthorized
 from schema.kit.base import Resource
+from schema.kit.nodes import LOOKUP, Node
 from storage.tables.registry import METADATA, MODELS
 
 # Reads a resource by its operation and the values of the operation's arguments.
 Read = Callable[[Operation, dict[str, Any]], Awaitable[Any]]
-
-
-@strawberry.interface(description="A resource that `node` finds.")
-class Node:
-    id: UUID = strawberry.field(description="UUID, version 4.")
 
 
 def nodes_of(query: type[Any]) -> dict[str, Operation]:
@@ -55,8 +52,11 @@ def declare_nodes(operations: Iterable[Operation]) -> None:
             interfaces.append(interface)
 
 
-def name_nodes(schema: GraphQLSchema) -> None:
-    """Tell the type of a node by its class; objects of other fields are not asked for theirs."""
+def name_nodes(schema: GraphQLSchema, operations: Mapping[str, Operation]) -> None:
+    """Tell the type of a node by its class; objects of other fields are not asked for theirs.
+
+    Fields of other types that lead to nodes find them by these operations.
+    """
     interface = schema.type_map[Node.__name__]
     if not isinstance(interface, GraphQLInterfaceType):
         raise TypeError("Node should be an interface.")
@@ -64,6 +64,11 @@ def name_nodes(schema: GraphQLSchema) -> None:
     for each in schema.get_possible_types(interface):
         each.is_type_of = None
         types[each.extensions["strawberry-definition"].origin] = each.name
+    for named in schema.type_map.values():
+        for field in getattr(named, "fields", {}).values():
+            declared = getattr(field, "extensions", {}).get(DEFINITION)
+            if declared is not None and LOOKUP in declared.metadata:
+                declared.metadata = {**declared.metadata, LOOKUP: operations}
     interface.resolve_type = lambda value, *_: types[type(value)]
 
 

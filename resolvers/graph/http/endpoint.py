@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import orjson
-import structlog
-from graphql import FieldNode, GraphQLError
+from graphql import GraphQLError
 from starlette.requests import Request
 from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
@@ -14,12 +13,26 @@ from strawberry.types.graphql import OperationType
 from oauth.principals import AllowList
 from resolvers.graph.execution.loaders import make_check, make_load
 from resolvers.graph.http.allow_lists import check_document, name_roots
-from resolvers.graph.http.media_types import accepted_type, status_of
+from resolvers.graph.http.errors import MOST_ERRORS, as_error, body_of, failure_of, is_of_size
+from resolvers.graph.http.event_streams import (
+    COMPLETE,
+    EVENT_HEADERS,
+    SubscriptionParts,
+    next_event,
+    stream_in,
+)
+from resolvers.graph.http.media_types import (
+    EVENT_STREAM,
+    RESPONSE_JSON,
+    accepted_type,
+    accepts_events,
+    status_of,
+)
 from resolvers.graph.http.planned_requests import planned
 from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, admit_survey
-from resolvers.graph.survey.problem_places import bounded, cause_of, separated
+from resolvers.graph.survey.problem_places import bounded, separated
 from resolvers.graph.survey.surveys import Survey
 from resolvers.operations.admission import admit, charge_remainder, largest_body
 from resolvers.operations.answer_size import dumped
@@ -27,35 +40,33 @@ from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.http.sent_headers import sent_list
-from resolvers.operations.outages import unforeseen
 from resolvers.operations.security_events import note_refusals
 from schema.errors import (
     LARGEST_ANSWER,
     AnswerTooLarge,
     Failure,
-    Internal,
     Invalid,
     MethodNotAllowed,
     problem,
 )
-from storage.dialects.json_rows import LinesTooLong
 from storage.usage.usage import Used
 
-log = structlog.get_logger()
-
 GRAPHQL_PATH = "/graphql"
-MOST_ERRORS = 100
-MOST_LOCATIONS = 10
 # In bytes, of an answer that says its cost.
 LARGEST_EXTENSIONS = 200
 # A GET with one of these parameters runs a document, also for browsers.
 _NAMES_OF_DOCUMENTS = frozenset({"query", "extensions"})
-_QUERIES = {OperationType.QUERY}
-_ALL = {OperationType.QUERY, OperationType.MUTATION}
+QUERIES = {OperationType.QUERY}
+READS = {OperationType.QUERY, OperationType.SUBSCRIPTION}
+DOCUMENTS = {OperationType.QUERY, OperationType.MUTATION}
+EVERYTHING = {*OperationType}
 
 
 class GraphQLEndpoint:
-    """Accepts POST with a JSON body and GET with query parameters; GET only runs queries."""
+    """Accepts POST with a JSON body and GET with query parameters; GET runs no mutations.
+
+    Subscriptions, and whatever else is asked for as an event stream, are answered as one.
+    """
 
     def __init__(
         self,
@@ -70,42 +81,63 @@ class GraphQLEndpoint:
         self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
 
     async def answer(self, ctx: Context, request: Request) -> Answer:
-        media_type = accepted_type(sent_list(request, b"accept"))
+        accept = sent_list(request, b"accept")
+        accepts_stream, media_type = accepts_events(accept), accepted_type(accept)
+        if is_streamed := media_type == EVENT_STREAM:
+            # With events, a refusal has a status of its own.
+            media_type = RESPONSE_JSON
         sent: GraphQLRequest | None = None
         try:
             await admit(ctx.caller, [])
             if request.scope["method"] == "POST":
-                sent = await read_json(request, lambda: largest_body(ctx.caller, self._batches), ctx)
-                data, errors = await self._run(ctx, sent, _ALL)
+                sent = await self.read(request, ctx)
+                data, errors = await self.run(ctx, sent, EVERYTHING if accepts_stream else DOCUMENTS)
             elif not _NAMES_OF_DOCUMENTS & request.query_params.keys() and _shows_pages(request):
                 return Answer.of(await self._explorer(request))
             else:
                 sent = await read_query(request, ctx)
-                data, errors = await self._run(ctx, sent, _QUERIES)
-        except CannotGetOperationTypeError as error:
-            message = "The document has no operation: send a query or a mutation"
-            if error.operation_name is not None:
-                message = "The document has no operation with this name: correct `operationName`"
-            data, errors = None, [_as_error(Invalid([problem(("operationName",), message, "graphql")]))]
-        except InvalidOperationTypeError as error:
-            data, errors = None, [_as_error(_wrong_type(error))]
+                data, errors = await self.run(ctx, sent, READS if accepts_stream else QUERIES)
         except Failure as failure:
-            data, errors = None, [_as_error(failure)]
+            data, errors = None, [as_error(failure)]
+        if (stream := stream_in(data)) is not None:
+            return Answer(200, b"", EVENT_HEADERS, EVENT_STREAM, parts=SubscriptionParts(ctx, stream))
         wants_cost = sent is not None and sent.wants_cost
         try:
             answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
         except AnswerTooLarge as failure:
-            data, errors = None, [_as_error(failure)]
+            data, errors = None, [as_error(failure)]
             answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
         # A mutation may show a secret once. The name of one in a query only makes its answer longer.
         answer.is_compressible = sent is not None and "mutation" not in sent.text
         if errors:
-            _note(ctx, [_failure_of(ctx, error) for error in errors])
+            _note(ctx, [failure_of(ctx, error) for error in errors])
         if data is None and errors:
-            first = _failure_of(ctx, errors[0])
+            first = failure_of(ctx, errors[0])
             answer.status = status_of(first, media_type, is_read=sent is not None)
             answer.headers = first.headers
+        elif is_streamed:
+            answer.body, answer.media_type = next_event(answer.body) + COMPLETE, EVENT_STREAM
         return answer
+
+    def read(self, request: Request, ctx: Context) -> Awaitable[GraphQLRequest]:
+        """The request in a JSON body. Raises what `read_json` raises."""
+        return read_json(request, lambda: largest_body(ctx.caller, self._batches), ctx)
+
+    async def run(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The data and errors of a document of an allowed kind; that of a subscription has its `Stream`."""
+        try:
+            return await self._run(ctx, sent, allowed)
+        except CannotGetOperationTypeError as error:
+            message = "The document has no operation: send a query or a mutation"
+            if error.operation_name is not None:
+                message = "The document has no operation with this name: correct `operationName`"
+            return None, [as_error(Invalid([problem(("operationName",), message, "graphql")]))]
+        except InvalidOperationTypeError as error:
+            return None, [as_error(_wrong_type(error))]
+        except Failure as failure:
+            return None, [as_error(failure)]
 
     def _run(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
@@ -130,7 +162,7 @@ class GraphQLEndpoint:
     ) -> Awaitable[tuple[Any, list[GraphQLError]]]:
         """The data and errors of a query that no request brought. Raises `Failure`."""
         sent = GraphQLRequest(text, None, variables, 0, ("", text.encode()))
-        return self._execute(ctx, sent, _QUERIES)
+        return self._execute(ctx, sent, QUERIES)
 
     async def _execute(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
@@ -139,7 +171,7 @@ class GraphQLEndpoint:
         if sent.text_cost:
             await charge_remainder(ctx.caller, 1 + sent.text_cost)
         request, admitted = planned(self._schema, self._documents, ctx, sent), None
-        if request is not None and not (request.plan.changes and allowed is _QUERIES):
+        if request is not None and OperationType(request.plan.kind) in allowed:
             admitted = request.survey(self._schema)
             await admit_survey(ctx.caller, admitted, sent.size)
             prepared = request.prepare()
@@ -178,7 +210,7 @@ class GraphQLEndpoint:
 
 def _bounded(data: Any, errors: list[GraphQLError]) -> tuple[Any, list[GraphQLError]]:
     """The same. Raises `AnswerTooLarge` if a field has found out that the answer is."""
-    if any(map(_is_of_size, errors)):
+    if any(map(is_of_size, errors)):
         raise AnswerTooLarge
     return data, errors
 
@@ -196,7 +228,10 @@ def _shows_pages(request: Request) -> bool:
 def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     if error.operation_type is OperationType.MUTATION:
         return MethodNotAllowed("GET accepts queries only: send mutations by POST.", {"Allow": "POST"})
-    message = "Subscriptions are not supported: send a query or a mutation as `query`"
+    message = (
+        "A subscription as `query` needs `Accept: text/event-stream`, or a WebSocket with the subprotocol "
+        "`graphql-transport-ws`"
+    )
     return Invalid([problem(("query",), message, "graphql")])
 
 
@@ -210,16 +245,13 @@ async def _respond(
     ctx: Context, data: Any, errors: list[GraphQLError], media_type: str, *, wants_cost: bool
 ) -> Answer:
     """The answer, whose bytes are charged if it says its cost. Raises `AnswerTooLarge`."""
-    # An answer to a document that was not executed has no data, not even null.
-    body: dict[str, Any] = {} if data is None and errors else {"data": data}
     errors = bounded(errors)
-    if errors:
-        body["errors"] = [formatted(ctx, error) for error in errors[:MOST_ERRORS]]
+    body = body_of(ctx, data, errors)
     extensions: dict[str, Any] = {}
     if len(errors) > MOST_ERRORS:
         extensions["more"] = len(errors) - MOST_ERRORS
     written = dumped(ctx.caller, body)
-    if any(map(_is_of_size, errors)):
+    if any(map(is_of_size, errors)):
         # Finding out took as long as the largest answer does.
         await ctx.caller.budget.charge_answer(LARGEST_ANSWER)
     if wants_cost:
@@ -230,39 +262,3 @@ async def _respond(
         written = written[:-1] + b',"extensions":' + orjson.dumps(extensions) + b"}"
     headers = {"Idempotency-Replayed": "true"} if ctx.outcome.replayed else {}
     return Answer(200, written, headers, media_type)
-
-
-def formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
-    """The error as callers see it; an unexpected one is logged and reveals only the request id."""
-    failure = _failure_of(ctx, error)
-    if isinstance(failure, Internal):
-        log.error("unforeseen", exc_info=cause_of(error), field=_field_of(error))
-    formatted: dict[str, Any] = {"message": failure.message, "extensions": failure.extensions}
-    if error.locations:
-        formatted["locations"] = [place.formatted for place in error.locations[:MOST_LOCATIONS]]
-    if error.path:
-        formatted["path"] = error.path
-    return formatted
-
-
-def _failure_of(ctx: Context, error: GraphQLError) -> Failure:
-    cause = cause_of(error)
-    if isinstance(cause, Failure):
-        return cause
-    if cause is None or isinstance(cause, GraphQLError):
-        return Invalid([problem((), error.message, "graphql")])
-    return unforeseen(cause, ctx.caller.request_id)
-
-
-def _is_of_size(error: GraphQLError) -> bool:
-    return isinstance(cause_of(error), AnswerTooLarge | LinesTooLong)
-
-
-def _field_of(error: GraphQLError) -> str | None:
-    """The schema's name of the failed field; the error's path has aliases, which the caller chose."""
-    node = error.nodes[0] if error.nodes else None
-    return node.name.value if isinstance(node, FieldNode) else None
-
-
-def _as_error(failure: Failure) -> GraphQLError:
-    return GraphQLError(failure.message, original_error=failure)

@@ -18,19 +18,34 @@ from schema.errors import (
 )
 
 RESPONSE_JSON = "application/graphql-response+json"
+EVENT_STREAM = "text/event-stream"
 # Documents that are refused as a whole: with `application/json` only these have a status of their own.
 _HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge, UnsupportedMediaType)
 _UNPROCESSABLE, _BAD_REQUEST = 422, 400
 LONGEST_KEPT = 200
 _QUALITY = re.compile(r"[01](\.[0-9]{0,3})?")
-_RANGES = {RESPONSE_JSON: RESPONSE_JSON, JSON: JSON, "application/*": JSON, "*/*": JSON}
+_RANGES = {
+    RESPONSE_JSON: RESPONSE_JSON,
+    EVENT_STREAM: EVENT_STREAM,
+    JSON: JSON,
+    "application/*": JSON,
+    "*/*": JSON,
+}
 
 
 def accepted_type(accept: str | None) -> str:
     """The media type to answer with: of those with the highest `q` the first, else `application/json`."""
-    if accept is None or RESPONSE_JSON not in (lowered := accept.lower()):
+    if accept is None:
+        return JSON
+    lowered = accept.lower()
+    if RESPONSE_JSON not in lowered and EVENT_STREAM not in lowered:
         return JSON
     return (_kept_choice if len(lowered) <= LONGEST_KEPT else _choice)(lowered)
+
+
+def accepts_events(accept: str | None) -> bool:
+    """Whether a subscription may be answered, even if other documents are to be answered otherwise."""
+    return accept is not None and EVENT_STREAM in accept.lower()
 
 
 def _choice(accept: str) -> str:

@@ -1,10 +1,11 @@
 """Requests to run a document: read from HTTP, and kept with what was worked out for them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+import orjson
 from starlette.requests import Request
 
 from resolvers.graph.execution.planned.plans import KeptPreparation, Prepared
@@ -117,6 +118,13 @@ async def read_json(request: Request, own_largest: Callable[[], int], ctx: Conte
     key = ("POST", body)
     kept = _kept.get(key)
     return await _read(parse_json(body), len(body), key, ctx) if kept is None else kept
+
+
+async def read_message(payload: Mapping[str, Any], size: int, ctx: Context) -> GraphQLRequest:
+    """The request in a message of a WebSocket. Raises `Invalid`, and what `text_of` raises."""
+    key = ("WS", orjson.dumps(payload))
+    kept = _kept.get(key)
+    return await _read(payload, size, key, ctx) if kept is None else kept
 
 
 def _check_media_type(request: Request) -> None:

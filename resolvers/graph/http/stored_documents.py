@@ -18,7 +18,8 @@ from graphql import (
 
 from oauth.scopes import Scope
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.http.endpoint import GraphQLEndpoint, formatted
+from resolvers.graph.http.endpoint import GraphQLEndpoint
+from resolvers.graph.http.errors import formatted
 from resolvers.graph.root import Schema
 from resolvers.graph.survey.extension import Submission, survey_of
 from resolvers.graph.survey.validation import validate

@@ -28,13 +28,14 @@ from graphql import (
 )
 
 from oauth.scopes import Scope
-from resolvers.graph.execution.fields import FIRST, LOOKUP, OPERATION
+from resolvers.graph.execution.fields import FIRST, OPERATION
 from resolvers.graph.survey.refused_arguments import weight_of_field
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.totals import Totals
 from resolvers.operations.admission import Demand, calls_for
 from schema.errors import Invalid, TooComplex, problem
 from schema.kit.links import MOST, SCOPE
+from schema.kit.nodes import LOOKUP
 from schema.kit.pages import MOST_PER_PAGE
 
 DEEPEST = 15

@@ -19,6 +19,7 @@ from graphql import (
     NameNode,
     ObjectValueNode,
     OperationDefinitionNode,
+    OperationType,
     SelectionNode,
     SelectionSetNode,
     ValueNode,
@@ -39,6 +40,8 @@ def template_of(schema: GraphQLSchema, document: DocumentNode, outline: Outline)
     """The template of a valid document without variables; None if a literal is no value of an argument."""
     if any(getattr(each, "variable_definitions", None) for each in document.definitions):
         return None
+    if any(getattr(each, "operation", None) is OperationType.SUBSCRIPTION for each in document.definitions):
+        return None  # Its errors come later, when the places of the literals are no longer known.
     made = _Rewriter(schema, outline)
     definitions = [made.definition(each) for each in document.definitions]
     if made.replaced != len(outline.values):

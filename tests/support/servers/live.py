@@ -14,6 +14,7 @@ import uvicorn
 from gateway.app import create_app
 from gateway.cli.serving.freed_memory import give_back_large_pieces
 from gateway.http.connections import patient_protocol
+from gateway.http.sockets import socket_options
 from gateway.http.unsent_answers import MEBIBYTE
 from gateway.settings.settings import Settings
 from tests.support.databases.own_databases import migrate
@@ -66,7 +67,9 @@ def _serve(
     give_back_large_pieces()
     app = create_app(made_settings)
     protocol = patient_protocol(made_settings.stall_seconds, made_settings.unsent_mebibytes * MEBIBYTE)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol))
+    options = socket_options(made_settings.stall_seconds)
+    config = uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol, **options)
+    server = uvicorn.Server(config)
     made: list[Tenant] = []
 
     async def run() -> None:

@@ -13,6 +13,7 @@ from resolvers.operations.declaration import operation_of
 from schema.kit.annotations import is_list, unwrap
 from schema.kit.sorting import Sorting
 from schema.workspaces.workspaces import Workspace
+from storage.changes.kinds import ChangeKind
 
 Resolver = Callable[..., Awaitable[Any]]
 # Reads what a field's value is chosen from; None if it is typed.
@@ -116,7 +117,7 @@ class Records:
     a record's page; `main_filters` are shown above the list, and the others on request. `empty` is what an
     empty list says. `measured_by` is the filter of metrics that selects what happened with a record. Records
     with a `parent` are listed on its page only. `links` are paths below a record's, and `uploads` the
-    purposes of files that the list's page uploads.
+    purposes of files that the list's page uploads. Changes of the kinds `live` renew the list.
     """
 
     area: str
@@ -143,7 +144,7 @@ class Records:
     related: tuple[Related, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     links_apply: Callable[[Any], bool] = lambda record: True
-    is_live: bool = False
+    live: tuple[ChangeKind, ...] = ()
     uploads: Options = ()
     parent: Parent | None = None
     measured_by: str = ""

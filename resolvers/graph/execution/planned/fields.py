@@ -1,7 +1,7 @@
 """Planned fields: what a root field of a document runs, and how its result is written."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -208,12 +208,15 @@ class PlannedOperation(PlannedField):
     async def answer(self, answering: Answering, path: Path) -> Any:
         try:
             arguments = answering.arguments_of(self.selected, self.operation)
-            return await self.reading.answer(answering, self.operation, arguments, path)
+            return await self._run(answering, arguments, path)
         except Invalid as invalid:
             answering.refuse(located(self.operation, invalid), self.selected, path)
         except Exception as error:  # noqa: BLE001 - whatever fails is an error of this field
             answering.refuse(error, self.selected, path)
         return None
+
+    def _run(self, answering: Answering, arguments: Mapping[str, Any], path: Path) -> Awaitable[Any]:
+        return self.reading.answer(answering, self.operation, arguments, path)
 
     def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         try:

@@ -1,6 +1,6 @@
 """The planned field `node`: the resource with an id, written as what is selected of its type."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,12 +38,18 @@ class PlannedNode(PlannedField):
         readings = {each.type.name: Reading.of(each) for each in selected.types}
         return cls(selected, operations, readings, likely[0] if len(likely) == 1 else "")
 
+    async def read(
+        self, answering: Answering, operation: Operation, values: Mapping[str, Any], path: Path
+    ) -> Any:
+        """What is selected of the resource that an operation reads."""
+        reading = self.readings[operation.answer.__name__]
+        return await reading.answer(answering, operation, values, path)
+
     async def answer(self, answering: Answering, path: Path) -> Any:
         arguments = answering.arguments[self.selected]
 
-        async def read(operation: Operation, values: dict[str, Any]) -> Any:
-            reading = self.readings[operation.answer.__name__]
-            return await reading.answer(answering, operation, values, path)
+        def read(operation: Operation, values: dict[str, Any]) -> Awaitable[Any]:
+            return self.read(answering, operation, values, path)
 
         try:
             if isinstance(arguments, Exception):

@@ -23,7 +23,7 @@ from graphql.execution.values import VariableValues, get_variable_values
 from oauth.scopes import Scope
 from resolvers.graph.execution.choices import Pages, is_page, page_of_link
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.fields import LOOKUP, OPERATION
+from resolvers.graph.execution.fields import OPERATION
 from resolvers.graph.execution.model_writers import is_made_by_a_method
 from resolvers.graph.execution.planned.changes import PlannedChange
 from resolvers.graph.execution.planned.fields import (
@@ -36,6 +36,7 @@ from resolvers.graph.execution.planned.fields import (
     Reading,
 )
 from resolvers.graph.execution.planned.nodes import PlannedNode
+from resolvers.graph.execution.planned.streams import PlannedStream
 from resolvers.graph.execution.selections import (
     TYPE_NAME,
     Reader,
@@ -50,8 +51,10 @@ from resolvers.operations.context import Caller, Context
 from resolvers.operations.rows.routing import is_cluster
 from resolvers.operations.rows.together import run_together
 from schema.kit.links import SCOPE
+from schema.kit.nodes import LOOKUP
 
 Variables = Mapping[str, Any]
+SUBSCRIPTION = OperationType.SUBSCRIPTION.value
 # Of a document, by the values of its directives.
 MOST_VARIANTS = 4
 # In a document; each is a subquery of its statement.
@@ -126,6 +129,11 @@ class DocumentPlan:
         """Whether it is a mutation."""
         return self.definition.operation is OperationType.MUTATION
 
+    @property
+    def kind(self) -> str:
+        """`query`, `mutation` or `subscription`."""
+        return self.definition.operation.value
+
     def prepare(self, variables: Variables) -> Prepared | None:
         """What is worked out for equal requests; None if the stock executor has to run the document."""
         values = None
@@ -174,8 +182,11 @@ class DocumentPlan:
 
     async def answer(
         self, ctx: Context, prepared: Prepared, demands: Sequence[Demand]
-    ) -> tuple[dict[str, Any], list[GraphQLError]]:
-        """The data and the errors. Raises `Failure` for an outage."""
+    ) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
+        """The data and the errors; of a subscription its `Stream`, or None if it does not begin.
+
+        Raises `Failure` for an outage.
+        """
         is_permitted, pages = first_refusal(ctx.caller, demands) is None, prepared.pages
         if not is_permitted:
             pages = {**pages, **dict(_refused(ctx.caller, prepared))}
@@ -183,6 +194,10 @@ class DocumentPlan:
         has_refusals = not is_permitted or prepared.has_refused_pages
         answering = Answering(ctx, prepared.arguments, pages, is_permitted, has_refusals, errors)
         fields = prepared.variant.fields
+        if self.kind == SUBSCRIPTION:
+            ((name, field),) = fields.items()
+            stream = await field.answer(answering, [name])
+            return (None if stream is None else {name: stream}), errors
         if await self._joins(ctx, fields):
             return await _answer_together(answering, fields)
         return {name: await each.answer(answering, [name]) for name, each in fields.items()}, errors
@@ -214,8 +229,6 @@ def plan_of(
     schema: strawberry.Schema, document: DocumentNode, definition: OperationDefinitionNode
 ) -> DocumentPlan | None:
     """The plan of a valid document's operation; None if the stock executor has to run it."""
-    if definition.operation is OperationType.SUBSCRIPTION:
-        return None
     fragments = fragments_of(document)
     return DocumentPlan(
         schema, definition, fragments, switches_of(definition, fragments), document.token_count
@@ -232,8 +245,7 @@ def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> Planned
     if selected.name == TYPE_NAME:
         return PlannedName(owner.name)
     if LOOKUP in selected.metadata:
-        for each in selected.types:
-            _check(each)
+        _check(Selected(owner, {selected.name: selected}))
         return PlannedNode.of(selected, selected.metadata[LOOKUP])
     if below is not None and operation is not None:
         _check(below)
@@ -242,7 +254,8 @@ def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> Planned
     if below is None:
         raise Unplanned
     if operation is not None:
-        return PlannedOperation(operation, selected, Reading.of(below))
+        planned = PlannedStream if operation.is_live else PlannedOperation
+        return planned(operation, selected, Reading.of(below))
     return PlannedGroup(_planned(below))
 
 
@@ -250,6 +263,10 @@ def _check(selected: Selected) -> None:
     """Raises `Unplanned` for fields that no writer writes."""
     made = {"edges", "pageInfo"} if is_page(selected) else ()
     for each in selected.fields.values():
+        if LOOKUP in each.metadata:
+            for below in each.types:
+                _check(below)
+            continue
         is_known = each.source is not None or each.link is not None or each.name in (TYPE_NAME, *made)
         if each.types or not (is_known or is_made_by_a_method(each)):
             raise Unplanned

@@ -1,0 +1,34 @@
+"""What operations answer that go on: pages of items as they come, until something ends them."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Item_co = TypeVar("Item_co", covariant=True)
+
+
+class LivePage(NamedTuple, Generic[Item_co]):
+    """Items that came together; `end` is the position after which the next page begins."""
+
+    data: Sequence[Item_co]
+    end: str
+    has_more: bool
+
+
+class Live(Protocol[Item_co]):
+    """One reader of what goes on. Close it at its end."""
+
+    def pages(self) -> AsyncIterator[LivePage[Item_co] | None]:
+        """Pages as they come, and None when there was nothing for a while.
+
+        Ends with the process or the client. Raises `Failure` when the caller may read no more.
+        """
+
+    async def charge(self, sent: int) -> None:
+        """Charge what was sent so far, in bytes, and what the database has worked for it."""
+
+    def end(self) -> None:
+        """Have the pages end."""
+
+    def close(self) -> None:
+        """Give its place to another one."""
