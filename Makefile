@@ -21,7 +21,7 @@ ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 LONG_PART ?= 1
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share parity clients-check uploads growth online faults neighbours load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share parity fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,7 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.project.columns
+	@$(BIN)/python -m tests.project.catalogues --check
 	@$(BIN)/python -c "import gateway.app"
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
@@ -103,9 +104,11 @@ mutants: setup  ## Change 200 places of the product by a little, and count which
 	@COUNT=$(COUNT) SEED=$(or $(SEED),10) $(BIN)/python -m tests.mutants
 
 generated: setup  ## Write the files that follow from the declarations
+	@$(BIN)/python -m tests.support.callers.answers
 	@$(BIN)/duograph schema export
 	@$(BIN)/duograph openapi export
 	@$(BIN)/duograph docs export
+	@$(BIN)/python -m tests.project.catalogues
 
 migration: setup  ## Write the revision for changed tables (NAME="what changes")
 	@$(BIN)/python -m storage.migrations.revise $(NAME)
@@ -147,15 +150,19 @@ cluster-share: citus  ## A part of `make cluster` that SEED draws, where the sou
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
 HAS_CITUS = ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1
-NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes
+NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes or moved_workspaces
 # Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.
 SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
 # They read PostgreSQL's plans, and a coordinator shows its own.
 NOT_ON_A_CLUSTER = --deselect tests/file_shares/test_range_plans.py
-ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
+ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py moved_workspaces.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
 
-parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
-	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=7200 -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics
+# Quietly: it takes hours, and nothing of it is about time.
+parity: setup  ## Compare surfaces, plans and metrics over many more random cases of each property (EXAMPLES=500)
+	@EXAMPLES=$(EXAMPLES) nice -n 19 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=0 -rP $(addprefix tests/surfaces/,test_parity.py test_junk.py test_planned_documents.py test_openapi_fuzz.py) tests/file_shares/test_group_lineage.py tests/metrics
+
+fuzz: setup  ## Send generated requests to the operations of openapi.json, and compare the answers with it (REQUESTS=20000)
+	@REQUESTS=$(or $(REQUESTS),20000) nice -n 19 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=0 tests/surfaces/test_openapi_fuzz.py
 
 clients-check: setup  ## Generate, compile and run the clients of every generator (the tests do so with one in each language)
 	@CLIENTS=all $(BIN)/python -m pytest -n 0 $(ORDER) tests/clients

@@ -60,7 +60,7 @@ def one_round(site: Site, seconds: float, only: str) -> Iterator[Turn]:
         log = site.folder / "access.log"
         with_limits = stack.enter_context(servers.gateway(site, log=log, **GUARDED))
         rest_after_the_last_round(site, ours)
-        for request, same in by_floor(cases(*_ids(ours, site))):
+        for request, same in by_floor(cases(*ids(ours, site))):
             pairs = [(case, ours) for case in same]
             pairs += [(guarded(case), with_limits) for case in same if case.is_guarded]
             pairs = [(case, server) for case, server in pairs if only in case.name]
@@ -69,7 +69,7 @@ def one_round(site: Site, seconds: float, only: str) -> Iterator[Turn]:
             sides = [Side(server, case.ours, site.token) for case, server in pairs]
             rest = None if same[0].is_read else partial(rest_after_changes, site)
             by_hand, *gateways = measure(
-                [Side(floor, request, site.token), *sides], site.postgresql.pid, 1, seconds, rest
+                [Side(floor, request, site.token), *sides], [site.postgresql.pid], 1, seconds, rest
             )
             for (case, _), slices in zip(pairs, gateways, strict=True):
                 yield Turn(case, by_hand[0], slices[0])
@@ -87,7 +87,7 @@ def rest_after_changes(site: Site) -> None:
     servers.vacuum(site)
 
 
-def _ids(server: Server, site: Site) -> list[str]:
+def ids(server: Server, site: Site) -> list[str]:
     """The oldest customer and the oldest session, the same in each round."""
     client = Client(server.address, site.token)
     pages = [
@@ -131,9 +131,9 @@ def on_sqlite(site: Site, rounds: int, seconds: float, only: str) -> list[Check]
         works.append(work_seconds())
         with servers.gateway(site) as ours:
             rest_after_the_last_round(site, ours)
-            for case in cases(*_ids(ours, site)):
+            for case in cases(*ids(ours, site)):
                 if case.name in by_name:
-                    (slices,) = measure([Side(ours, case.ours, site.token)], None, 1, seconds)
+                    (slices,) = measure([Side(ours, case.ours, site.token)], [], 1, seconds)
                     by_name[case.name] += slices
                     progress.print(f"Round {place + 1}, SQLite, {case.name}: {slices[0].server:.0f} us")
         works.append(work_seconds())

@@ -146,7 +146,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await nodes.begin_early()
-        async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
+        async with monitoring.running(Sources(database, documents, fold, tasks, nodes)), running(tasks):
             yield
         await webhooks.close()
         request_lines.flush()

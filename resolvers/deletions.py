@@ -27,7 +27,7 @@ _SCOPES = {
     DeletedResource.WORKSPACE_MEMBER: Scope.WORKSPACES_READ,
 }
 _table = table_of(DeletionRow)
-DELETION = Shape(Deletion, _table, {"deleted_at": _table.c.created_at})
+DELETION = Shape(Deletion, _table, {"resource_id": _table.c.id, "deleted_at": _table.c.created_at})
 LISTING = Listing(
     DeletionRow,
     DeletionSorting,

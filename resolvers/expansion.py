@@ -15,14 +15,14 @@ from oauth.scopes import Scope
 from resolvers.links import LINKS
 from resolvers.operations.admission import Demand, calls_for
 from resolvers.operations.context import Context
-from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, Paging, ToMany, ToOne
+from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, ToMany, ToOne
 from resolvers.operations.shapes.chosen import Chosen
 from resolvers.operations.shapes.shaped import ShapedRow, page_counts
 from resolvers.operations.shapes.shapes import Shape
 from resolvers.operations.shapes.writers import rest_writer
 from schema.errors import Invalid, Problem, problem
 from schema.kit.links import SCOPE
-from schema.kit.pages import Page
+from schema.kit.pages import Page, Paging
 
 MOST_LEVELS, MOST_PATHS, LONGEST = 3, 20, 1_000
 # The items of a list behind a link, as many as GraphQL gives by default.
@@ -154,4 +154,4 @@ def scope_of(model: Any, name: str) -> Scope:
 def _linked(link: Link, chosen: Chosen) -> LinkedRow | LinkedPage:
     if isinstance(link, ToOne):
         return LinkedRow(link, chosen)
-    return LinkedPage(link, chosen, LIMIT, is_counted=True, is_continued=True, skipped=None)
+    return LinkedPage(link, chosen, LIMIT, is_counted=True, is_continued=True)

@@ -23,6 +23,17 @@ class Currency(StrEnum):
         return 0 if self is Currency.JPY else 2
 
 
+class Language(StrEnum):
+    """The languages of the portal, of the sign-in and of their emails, ISO 639-1."""
+
+    DE = "de"
+    EN = "en"
+    ES = "es"
+    FR = "fr"
+    JA = "ja"
+    PT = "pt"
+
+
 class WorkspaceStatus(StrEnum):
     CREATED = "created"
     ONBOARDING_STARTED = "onboarding_started"

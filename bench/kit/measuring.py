@@ -67,12 +67,14 @@ def ratio(numerator: Slices, denominator: Slices) -> float:
 
 def measure(
     sides: Sequence[Side],
-    database_pid: int | None,
+    databases: Sequence[int],
     rounds: int,
     seconds: float,
     rest: Callable[[], None] | None = None,
 ) -> list[Slices]:
     """The slices of each side. All sides are warmed up before the first round.
+
+    `databases` are the first processes of the servers of their databases.
 
     Requests that change something leave work for later. With `rest`, which does what is left, each side pays
     for what its own requests leave and for nothing else.
@@ -84,7 +86,7 @@ def measure(
         for side, own in zip(sides, slices, strict=True):
             if rest is not None:
                 rest()
-            own.append(_slice(side, database_pid, seconds, PAUSE_BETWEEN_FOLDS if rest else PAUSE_SECONDS))
+            own.append(_slice(side, databases, seconds, PAUSE_BETWEEN_FOLDS if rest else PAUSE_SECONDS))
     return [*slices]
 
 
@@ -96,9 +98,9 @@ def settle(pids: Iterable[int], pause: float, most_seconds: float) -> None:
         sleep(pause)
 
 
-def _slice(side: Side, database_pid: int | None, seconds: float, pause: float) -> Slice:
+def _slice(side: Side, databases: Sequence[int], seconds: float, pause: float) -> Slice:
     def used() -> tuple[float, float]:
-        return processor_seconds(side.server.pid), processor_seconds(database_pid) if database_pid else 0.0
+        return processor_seconds(side.server.pid), sum(map(processor_seconds, databases))
 
     moment, before = Moment.now(), used()
     load = wrk.run(side.server.address, side.token, side.request, seconds)

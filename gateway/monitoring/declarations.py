@@ -111,6 +111,12 @@ REPLICA_LAG = Metric(
     "holds all.",
     combine=Combine.MAX,
 )
+LOST_NODES = Metric(
+    "duograph_nodes_lost",
+    Kind.GAUGE,
+    "Nodes of a cluster that do not answer: their workspaces are refused.",
+    combine=Combine.MAX,
+)
 CACHED = Metric("duograph_cache_bytes", Kind.GAUGE, "Memory of caches, as they estimate it.", ("cache",))
 RUNS = Metric("duograph_background_runs", Kind.COUNTER, "Runs of background tasks.", ("task",))
 FAILURES = Metric(
@@ -210,7 +216,8 @@ OF_DATABASE = (
 )
 METRICS = (
     *(REQUESTS, SECONDS, FIELDS, IN_PROGRESS, REFUSED_CHARGES, SECURITY_EVENTS, SLOW_STATEMENTS),
-    *(CONNECTIONS, MOST_CONNECTIONS, WAITING, REPLICA, REPLICA_LAG, CACHED, RUNS, FAILURES, FOLD_LAG, MAILS),
+    *(CONNECTIONS, MOST_CONNECTIONS, WAITING, REPLICA, REPLICA_LAG, LOST_NODES, CACHED, RUNS, FAILURES),
+    *(FOLD_LAG, MAILS),
     *(WEBHOOKS, LOOP_LAG, PROCESSES, RESIDENT, PROCESSOR),
     *OF_DATABASE,
 )

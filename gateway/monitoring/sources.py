@@ -20,6 +20,7 @@ from resolvers.operations import security_events, used_inputs
 from resolvers.operations.http import compression
 from rest_compat.routing import reading
 from storage.clock import now
+from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
 from storage.engine.replica import State
 from storage.upkeep.backlog import read_backlog
@@ -44,6 +45,7 @@ class Sources:
     documents: Documents
     fold: Fold
     tasks: Sequence[BackgroundTask]
+    nodes: NodeWatch
     # How late the loop's timer ran, lately.
     latenesses: deque[float] = field(default_factory=lambda: deque([0.0], maxlen=LATENESSES_KEPT))
 
@@ -76,6 +78,7 @@ class Sources:
         for state in (*State, NO_REPLICA):
             meters.tell(metrics.REPLICA, state == current, state)
         meters.tell(metrics.REPLICA_LAG, 0.0 if replica is None else replica.lag)
+        meters.tell(metrics.LOST_NODES, len(self.nodes.lost))
 
     def _caches(self) -> dict[str, int]:
         return {

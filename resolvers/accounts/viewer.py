@@ -19,22 +19,21 @@ async def get_viewer(ctx: Context) -> Viewer:
     principal = ctx.principal
     stamp = principal.expires_at_stamp
     workspace = await _find(ctx, WorkspaceRow, principal.workspace_id)
+    user = await _find(ctx, UserRow, _user_id(principal))
     return Viewer(
         kind=principal.kind,
         scopes=sorted(principal.scopes),
         expires_at=None if stamp is None else datetime.fromtimestamp(stamp, UTC),
-        user=await _user(ctx),
+        user_id=None if user is None else user.id,
+        user=None if user is None else _seen(principal, user),
+        workspace_id=None if workspace is None else workspace.id,
         workspace=None if workspace is None else ViewerWorkspace.model_validate(values_of(workspace)),
         customer_id=principal.customer_id,
     )
 
 
-async def _user(ctx: Context) -> ViewerUser | None:
-    """The user; an OAuth client without the scopes for email and name learns only the id."""
-    principal = ctx.principal
-    user = await _find(ctx, UserRow, _user_id(principal))
-    if user is None:
-        return None
+def _seen(principal: Principal, user: UserRow) -> ViewerUser:
+    """The user; an OAuth client without the scopes for email and name learns neither."""
     values = values_of(user)
     if principal.kind is PrincipalKind.OAUTH_TOKEN and Scope.USER_READ not in principal.scopes:
         values["email"] = user.email if Scope.EMAIL in principal.scopes else None

@@ -1,5 +1,6 @@
 """Emails to a workspace's owners about new credentials: their creator and their scopes."""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +30,7 @@ async def mail_token(ctx: Context, token: WorkspaceAccessToken, *, is_new: bool 
         comment=token.comment,
         scopes=token.scopes,
         **_creator(token.created_by),
-        ends=write_moment(token.expires_at) if token.expires_at else None,
+        ends=partial(write_moment, token.expires_at) if token.expires_at else None,
         path="access-tokens",
     )
 

@@ -10,13 +10,14 @@ from oauth.credentials import mint_client_id
 from oauth.principals import Principal
 from oauth.provider.clients import AuthMethod, issue_client_credential
 from oauth.revocation.grants import end_client
-from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
+from oauth.scopes import WORKSPACE_SCOPES, Scope
 from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.credentials.creation_mails import mail_new_client
 from resolvers.credentials.shapes import OAUTH_CLIENT
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.reach import check_reach
 from resolvers.operations.rows.filters import any_of
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
@@ -205,12 +206,5 @@ def check_scopes(principal: Principal, scopes: Sequence[str], loc: tuple[str, ..
 
     A browser session has every scope. Scopes about the user's identity, like `openid`, reach no data.
     """
-    lacking = [
-        scope
-        for scope in scopes
-        if Scope(scope) in WORKSPACE_SCOPES and not covers(principal.scopes, Scope(scope))
-    ]
-    if lacking:
-        names = ", ".join(f"`{scope}`" for scope in lacking)
-        message = f"Your own credential does not have {names}, so it cannot manage a client that does"
-        raise Invalid([problem(loc, message, "wider")])
+    of_workspace = [scope for scope in scopes if Scope(scope) in WORKSPACE_SCOPES]
+    check_reach(principal, of_workspace, "so it cannot manage a client that does", loc)

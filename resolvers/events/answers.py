@@ -20,15 +20,13 @@ from resolvers.operations.rows.filters import (
     metadata_pairs,
     none_of,
 )
-from resolvers.operations.rows.linked_pages import load_pages
 from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.shares.shapes import SHARE
 from schema.events.events import Event, EventQuery, EventSorting
-from schema.kit.links import PageKey, RowKey
-from schema.kit.pages import Page
+from schema.kit.links import RowKey
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.events.events import EventRow
@@ -92,13 +90,3 @@ async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None
     """The visible event of each key; None without one."""
     events = await read_by_keys(ctx, partial(ctx.fetch, replica=True), EventRow, EVENT, keys)
     return [as_model(events.get(key)) for key in keys]
-
-
-async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
-    """A page of each customer's events, newest first."""
-    return await load_pages(ctx, EVENTS_OF_CUSTOMER, keys)
-
-
-async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
-    """A page of each event's direct children, newest first."""
-    return await load_pages(ctx, CHILDREN, keys)

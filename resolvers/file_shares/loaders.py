@@ -6,24 +6,20 @@ from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.file_shares import downloads, payments, refunds, sessions
 from resolvers.file_shares.shapes import DOWNLOAD, PAYMENT, REFUND, SESSION
 from resolvers.operations.context import Context
-from resolvers.operations.rows.linked_pages import load_pages
 from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.shares.shapes import SHARE
 from schema.customers.customers import Customer
 from schema.file_shares.downloads import (
-    FileShareDownloadPage,
     FileShareDownloadQuery,
 )
 from schema.file_shares.payments import (
-    FileSharePaymentPage,
     FileSharePaymentQuery,
-    FileShareRefundPage,
     FileShareRefundQuery,
 )
-from schema.file_shares.sessions import FileShareSession, FileShareSessionPage, FileShareSessionQuery
-from schema.kit.links import PageKey, RowKey
+from schema.file_shares.sessions import FileShareSession, FileShareSessionQuery
+from schema.kit.links import RowKey
 from schema.shares.shares import Share
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.shares.file_share_sessions import FileShareSessionRow
@@ -42,32 +38,10 @@ async def load_customers(ctx: Context, keys: Sequence[RowKey]) -> list[Customer 
     return [as_model(customers.get(key)) for key in keys]
 
 
-async def load_customer_file_share_sessions(
-    ctx: Context, keys: Sequence[PageKey]
-) -> list[FileShareSessionPage]:
-    """A page of each customer's sessions, newest first."""
-    return await load_pages(ctx, SESSIONS_OF_CUSTOMER, keys)
-
-
 async def load_file_share_sessions(ctx: Context, keys: Sequence[RowKey]) -> list[FileShareSession | None]:
     """The visible session of each key; None without one."""
     found = await read_by_keys(ctx, ctx.fetch, FileShareSessionRow, SESSION, keys)
     return [as_model(found.get(key)) for key in keys]
-
-
-async def load_downloads(ctx: Context, keys: Sequence[PageKey]) -> list[FileShareDownloadPage]:
-    """A page of each session's downloads, latest first."""
-    return await load_pages(ctx, DOWNLOADS, keys)
-
-
-async def load_payments(ctx: Context, keys: Sequence[PageKey]) -> list[FileSharePaymentPage]:
-    """A page of each session's payments, latest first."""
-    return await load_pages(ctx, PAYMENTS, keys)
-
-
-async def load_refunds(ctx: Context, keys: Sequence[PageKey]) -> list[FileShareRefundPage]:
-    """A page of each session's refunds, latest first."""
-    return await load_pages(ctx, REFUNDS, keys)
 
 
 SHARE_OF_SESSION = ToOne(ShareRow, SHARE, "share_id")

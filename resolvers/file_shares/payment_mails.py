@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import and_, select
@@ -38,6 +39,8 @@ class Purchase(NamedTuple):
     customer_email_settings: dict[str, Any]
     customer_email: str | None
     customer_name: str | None
+    customer_language: str | None
+    language: str | None
     share: str | None
 
 
@@ -75,6 +78,8 @@ async def _find(ctx: Context, session: FileShareSessionRow) -> Purchase:
             _workspaces.c.customer_email_settings,
             _customers.c.email,
             _customers.c.name,
+            _customers.c.language,
+            _workspaces.c.language,
             _shares.c.name,
         )
         .join_from(_workspaces, _customers, customer, isouter=True)
@@ -91,13 +96,16 @@ def _to_customer(
     if is_enabled and purchase.customer_email is not None:
         values = _shared_values(purchase, payment)
         values |= {"customer": purchase.customer_name, "contact": purchase.contact, "portal": portal}
-        yield make_mail(purchase.customer_email, "payment_confirmation", brand=brand, **values)
+        language = purchase.customer_language or purchase.language
+        yield make_mail(
+            purchase.customer_email, "payment_confirmation", brand=brand, language=language, **values
+        )
 
 
 def _shared_values(purchase: Purchase, payment: FileSharePaymentRow) -> dict[str, Any]:
     return {
-        "amount": write_amount(payment.amount, payment.currency),
+        "amount": partial(write_amount, payment.amount, payment.currency),
         "workspace": purchase.workspace,
         "share": purchase.share,
-        "day": write_day(payment.at),
+        "day": partial(write_day, payment.at),
     }

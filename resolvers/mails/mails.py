@@ -12,6 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from resolvers.mails.brands import DUOGRAPH, Brand
 from resolvers.operations.context import Context
+from schema.languages.speech import current_speech, gettext, language_of_page, noted, speaking, speech_in
+from schema.languages.templates import translate
+from storage.enums import Language
 from storage.upkeep.mails import Mail, write_mails
 
 TEMPLATE_FOLDER = Path(__file__).parent / "templates"
@@ -45,7 +48,7 @@ VERBATIM = frozenset(
 URGENT = frozenset({"account_exists", "forgotten_password", "portal_code", "sign_up"})
 
 LONGEST_NAME = 60
-UNNAMED = "(no name)"
+UNNAMED = noted("(no name)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/+|:/+")
 # A dot before two letters: mail programs make a link of `evil.test` alone, but not of `J. R. Smith`.
 _DOTS = re.compile(r"[.\u3002]+(?=[^\W\d_]{2})")
@@ -55,20 +58,41 @@ _TELEPHONE = re.compile(rf"\+{_BETWEEN}\d(?:{_BETWEEN}\d)*|\d(?:{_BETWEEN}\d){{5
 
 @cache
 def templates() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATE_FOLDER),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["speech"] = current_speech
+    translate(environment)
+    return environment
 
 
-def make_mail(to: str, template: str, *, brand: Brand = DUOGRAPH, **values: Any) -> Mail:
+def make_mail(
+    to: str,
+    template: str,
+    *,
+    brand: Brand = DUOGRAPH,
+    language: Language | str | None = None,
+    **values: Any,
+) -> Mail:
     """Render the template's two files in the brand's look; the first line of `{template}.txt` is the subject.
 
     Values are cleaned by `plain_name` unless their variable is in `VERBATIM`; the brand's name always is.
+    Functions are called for theirs, so that amounts and dates are of the `language`, by default English.
     """
+    with speaking(speech_in(language)):
+        return _render(to, template, brand, values)
+
+
+def make_own_mail(to: str, template: str, **values: Any) -> Mail:
+    """The same for a reader who asked for it on a page, in the language of that page."""
+    return make_mail(to, template, language=language_of_page(), **values)
+
+
+def _render(to: str, template: str, brand: Brand, values: dict[str, Any]) -> Mail:
     cleaned = {name: _cleaned(name, value) for name, value in values.items()}
     rendered = templates().get_template(f"{template}.txt").render(cleaned)
     subject, _, text = rendered.partition("\n\n")
@@ -94,10 +118,13 @@ def plain_name(text: str) -> str:
     name = " ".join(plain.split())
     if len(name) > LONGEST_NAME:
         name = name[: LONGEST_NAME - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
-    return name or (UNNAMED if text else "")
+    return name or (gettext(UNNAMED) if text else "")
 
 
 def _cleaned(name: str, value: Any) -> Any:
+    if callable(value):
+        # Our own texts: spaces in amounts do not break.
+        return value()
     if isinstance(value, str):
         return " ".join(value.split()) if name in VERBATIM else plain_name(value)
     if isinstance(value, list):

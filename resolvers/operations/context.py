@@ -168,7 +168,7 @@ class Context:
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
     `prepare` yielded before the transaction began. `owners_only` restricts it to owners of the workspace that
     it changes (`rows/lookups.py`). `chosen` narrows what is read of each object to what is written; without
-    it, all is read. `skipped` has the number of rows before each page behind a link that is not the first.
+    it, all is read. `places` has the values of parameters of what is chosen, which pages behind links have.
     What is chosen `may_be_late` if a replica may answer it. `fetch_together` joins kept statements.
     """
 
@@ -179,7 +179,7 @@ class Context:
     precondition: Callable[[], Awaitable[None]] | None = None
     selection: frozenset[str] | None = None
     chosen: Chosen | None = None
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, Any] = field(default_factory=dict)
     may_be_late: bool = True
     fetch_together: Fetch | None = None
     transaction: Connection | None = None

@@ -13,6 +13,7 @@ from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.operations.context import Context
+from schema.languages.speech import language_of_page
 from storage.clock import now
 from storage.rows.rows import first, first_of, insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
@@ -75,7 +76,7 @@ async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> Non
         created_at=moment,
         expires_at=moment + CODE_LIFETIME,
     )
-    mail = _mail(change, workspace, entrant.address if entrant else NO_RECIPIENT, code)
+    mail = _mail(change, workspace, entrant, code)
     await send_unsolicited_mail_if_allowed(change, mail, workspace.id)
 
 
@@ -134,10 +135,13 @@ def _visitor(ctx: Context) -> str:
     return sign(ctx.services.secret_key, Purpose.CODE_VISITOR, ctx.caller.address)
 
 
-def _mail(ctx: Context, workspace: WorkspaceRow, address: str, code: str) -> Mail:
+def _mail(ctx: Context, workspace: WorkspaceRow, entrant: Entrant | None, code: str) -> Mail:
+    """In the customer's language, else in that of the page that asked for it, else in the workspace's."""
+    own = None if entrant is None else entrant.customer.language
     return make_mail(
-        address,
+        NO_RECIPIENT if entrant is None else entrant.address,
         "portal_code",
+        language=own or language_of_page() or workspace.language,
         brand=brand_of(workspace.id, workspace.name, workspace.avatar_url, ctx.services.auth_url),
         workspace=workspace.name,
         code=code,

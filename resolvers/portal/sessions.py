@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, select
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
@@ -27,14 +27,16 @@ from schema.portal.portal import (
 from schema.values.app_links import may_return_to
 from storage.changes.kinds import ChangeKind
 from storage.clock import now
+from storage.enums import Language
 from storage.rows.rows import first, table_of, update_rows, values_of
 from storage.tables.credentials.credentials import CredentialRow
-from storage.tables.customers.customers import CustomerSessionRow, MemberRow
+from storage.tables.customers.customers import CustomerRow, CustomerSessionRow, MemberRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 CUSTOMERS = frozenset({PrincipalKind.CUSTOMER_SESSION})
 
 _workspaces, _credentials = table_of(WorkspaceRow), table_of(CredentialRow)
+_customers = table_of(CustomerRow)
 
 
 @public("the caller cannot sign in yet", restricted=True)
@@ -138,6 +140,14 @@ async def find_portal_workspace(ctx: Context, slug: str) -> PortalWorkspace:
     """The public profile of a workspace, for the entrance to its portal. Raises `NotFound`."""
     workspace = await _find_workspace(ctx, _workspaces.c.slug == slug)
     return PortalWorkspace.model_validate(values_of(workspace))
+
+
+async def find_language(ctx: Context, customer_id: UUID) -> Language | None:
+    """The language that the customer of the session chose, for its pages."""
+    own = (_customers.c.workspace_id == ctx.principal.workspace_id) & (_customers.c.id == customer_id)
+    async with ctx.read() as connection:
+        language = (await connection.execute(select(_customers.c.language).where(own))).scalar()
+    return None if language is None else Language(language)
 
 
 async def _workspace_of(ctx: Context, data: PortalAddress) -> WorkspaceRow:

@@ -1,15 +1,17 @@
 """Second factors in general: whether a user has one, and emails to their owner."""
 
 from enum import Enum
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, delete, exists, or_, select
 
 from oauth.sign_in.passkeys import RelyingParty
-from resolvers.mails.mails import make_mail, plain_name, send_mails
+from resolvers.mails.mails import make_mail, make_own_mail, plain_name, send_mails
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted
+from schema.languages.speech import gettext, noted
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.rows.rows import table_of, update_rows
@@ -29,31 +31,49 @@ class Event(Enum):
     """A notice to the owner of an account: the subject, and a sentence with placeholders."""
 
     TOTP_ADDED = (
-        "An authenticator app was added",
-        "An authenticator app was set up. Signing in with the password now requires a second factor.",
+        noted("An authenticator app was added"),
+        noted("An authenticator app was set up. Signing in with the password now requires a second factor."),
     )
-    TOTP_REMOVED = ("An authenticator app was removed", "The authenticator app was removed.")
-    PASSKEY_ADDED = ("A passkey was added", "The passkey {name} was added. It can sign in to the account.")
-    PASSKEY_REMOVED = ("A passkey was removed", "The passkey {name} was removed.")
+    TOTP_REMOVED = (
+        noted("An authenticator app was removed"),
+        noted("The authenticator app was removed."),
+    )
+    PASSKEY_ADDED = (
+        noted("A passkey was added"),
+        noted("The passkey %(name)s was added. It can sign in to the account."),
+    )
+    PASSKEY_REMOVED = (
+        noted("A passkey was removed"),
+        noted("The passkey %(name)s was removed."),
+    )
     PASSKEY_COPIED = (
-        "A passkey was refused",
-        "The passkey {name} was refused, because its counter shows that a copy of it was used. "
-        "Remove it and add a new one.",
+        noted("A passkey was refused"),
+        noted(
+            "The passkey %(name)s was refused, because its counter shows that a copy of it was "
+            "used. Remove it and add a new one."
+        ),
     )
     CODES_RENEWED = (
-        "New recovery codes were created",
-        "New recovery codes were created, and the old ones no longer work.",
+        noted("New recovery codes were created"),
+        noted("New recovery codes were created, and the old ones no longer work."),
     )
-    CODE_USED = ("A recovery code was used", "A recovery code was used. Unused codes: {left}.")
+    CODE_USED = (
+        noted("A recovery code was used"),
+        noted("A recovery code was used. Unused codes: %(left)s."),
+    )
     WRONG_CODES = (
-        "Wrong codes after your password",
-        "After the correct password, {tries} wrong codes were entered. "
-        "If this was not you, someone else knows your password: change it.",
+        noted("Wrong codes after your password"),
+        noted(
+            "After the correct password, %(tries)s wrong codes were entered. If this was not you,"
+            " someone else knows your password: change it."
+        ),
     )
     RESET = (
-        "All second factors were removed",
-        "An operator removed the authenticator app, the passkeys and the recovery codes. "
-        "You now sign in with your password alone.",
+        noted("All second factors were removed"),
+        noted(
+            "An operator removed the authenticator app, the passkeys and the recovery codes. You "
+            "now sign in with your password alone."
+        ),
     )
 
 
@@ -106,11 +126,13 @@ async def notify_owner(change: Context, user: UserRow, event: Event, **values: A
 def factor_mail(auth_url: str, user: UserRow, event: Event, **values: Any) -> Mail:
     subject, sentence = event.value
     cleaned = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
-    return make_mail(
+    # What a stranger did is not told in the stranger's language.
+    make = make_mail if event in (Event.WRONG_CODES, Event.PASSKEY_COPIED) else make_own_mail
+    return make(
         user.email,
         "second_factor",
-        subject=subject,
+        subject=partial(gettext, subject),
         address=user.email,
-        happened=sentence.format(**cleaned),
+        happened=partial(gettext, sentence, **cleaned),
         security=f"{auth_url}{SECURITY_PATH}",
     )

@@ -1,10 +1,8 @@
 """Password reset by an emailed link."""
 
-from typing import Any
-
 from oauth.revocation.grants import end_user
 from resolvers.accounts.users import find_user, verify_address
-from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.mails import make_mail, make_own_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from resolvers.operations.security_events import note_new_password
@@ -83,15 +81,21 @@ async def mail_password_change(change: Context, user: UserRow, *, everything_end
 
     `everything_ended` means that tokens and authorizations ended too, and not only other browser sessions.
     """
-    await _mail(change, user.email, "password_change", everything_ended=everything_ended)
+    mail = make_own_mail(
+        user.email,
+        "password_change",
+        address=user.email,
+        forgotten=_forgotten(change),
+        everything_ended=everything_ended,
+    )
+    await send_mails(change, [mail])
 
 
 async def mail_wrong_passwords(change: Context, email: str) -> None:
-    """Email the user with this address that wrong passwords were entered."""
-    await _mail(change, email, "wrong_passwords")
-
-
-async def _mail(change: Context, email: str, template: str, **values: Any) -> None:
-    forgotten = f"{change.services.auth_url}{FORGOTTEN_PATH}"
-    mail = make_mail(email, template, address=email, forgotten=forgotten, **values)
+    """Email the user with this address that wrong passwords were entered, in English: a stranger did."""
+    mail = make_mail(email, "wrong_passwords", address=email, forgotten=_forgotten(change))
     await send_mails(change, [mail])
+
+
+def _forgotten(change: Context) -> str:
+    return f"{change.services.auth_url}{FORGOTTEN_PATH}"

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, delete, select
 
 from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
-from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.mails import make_own_mail, send_mails
 from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from storage.clock import now
@@ -140,7 +140,7 @@ async def _write(
         mail = make_account_notice(change, recipient.email)
     else:
         link = f"{change.services.auth_url}{PATHS[purpose]}?token={text}"
-        mail = make_mail(recipient.email, TEMPLATES[purpose], address=recipient.email, link=link)
+        mail = make_own_mail(recipient.email, TEMPLATES[purpose], address=recipient.email, link=link)
     await send_mails(change, [mail])
 
 
@@ -148,7 +148,8 @@ def make_account_notice(change: Context, email: str) -> Mail:
     """The email to a user whose address someone wanted to use for an account."""
     url = change.services.auth_url
     forgotten = f"{url}{FORGOTTEN_PATH}"
-    return make_mail(email, "account_exists", address=email, link=f"{url}{SIGN_IN_PATH}", forgotten=forgotten)
+    link = f"{url}{SIGN_IN_PATH}"
+    return make_own_mail(email, "account_exists", address=email, link=link, forgotten=forgotten)
 
 
 async def find_link(connection: Connection, text: str, purpose: LinkPurpose) -> MailedLink:

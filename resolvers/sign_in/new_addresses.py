@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from resolvers.accounts.users import find_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
-from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.mails import make_own_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.sign_in.mailed_links import (
@@ -91,10 +91,9 @@ async def _notify(change: Context, user: UserRow, new_address: str, *, is_done: 
     # An unconfirmed address may belong to another person, who should not get more of these.
     if user.email_verified_at is None:
         return
-    mail = make_mail(
+    mail = make_own_mail(
         user.email,
         "address_change",
-        subject="Your email address was changed" if is_done else "Your email address is to change",
         address=user.email,
         new_address=new_address,
         is_done=is_done,

@@ -3,7 +3,7 @@
 from resolvers.accounts.users import delete_user, lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.credentials.oauth_clients import delete_client, list_clients
-from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.mails import make_own_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.sign_in.sign_in import find_own_user
@@ -46,7 +46,7 @@ async def delete_own_account(ctx: Context) -> None:
             is_ended = user is not None and await end_account(change, user)
             # An unconfirmed address may belong to another person.
             if user is not None and is_ended and user.email_verified_at is not None:
-                await send_mails(change, [make_mail(user.email, "account_deletion", address=user.email)])
+                await send_mails(change, [make_own_mail(user.email, "account_deletion", address=user.email)])
     except LastOwner as last_owner:
         message = "You are the last owner of this workspace: make another member an owner, or delete it"
         raise Invalid(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from resolvers.accounts.users import find_user, insert_user, verify_address
-from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.mails import make_own_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from resolvers.sign_in.attempts import Subject, address_subject, count_in
@@ -58,7 +58,7 @@ async def request_account(ctx: Context, data: SignUp, next_path: str = "") -> No
         async with ctx.change() as change:
             user = await find_user(change.connection, data.email)
             if user is None:
-                mail = make_mail(data.email, "sign_up", address=data.email, link=link)
+                mail = make_own_mail(data.email, "sign_up", address=data.email, link=link)
             else:
                 mail = make_account_notice(change, user.email)
             await send_mails(change, [mail])

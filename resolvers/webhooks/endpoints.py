@@ -10,6 +10,7 @@ from oauth.scopes import Scope, covers
 from resolvers.changes.readable import SCOPES, scope_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.reach import check_reach
 from resolvers.operations.rows.filters import any_of
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
@@ -38,6 +39,7 @@ from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 MOST_ENDPOINTS = 20
+_MANAGED = "so it cannot manage an endpoint that does"
 
 _table, _workspaces = table_of(WebhookEndpointRow), table_of(WorkspaceRow)
 LISTING = Listing(
@@ -93,7 +95,7 @@ async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointU
     """Updates the fields that were sent. A token cannot update an endpoint with more scopes than its own."""
     row = await get_for_update(ctx, WebhookEndpointRow, id=id)
     changes = data.changes()
-    _check_reach(ctx.principal, row)
+    check_reach(ctx.principal, row.scopes, _MANAGED, ("id",))
     if "url" in changes:
         _check_url(ctx, changes["url"])
     if "kinds" in changes:
@@ -131,7 +133,7 @@ async def rotate_webhook_endpoint_secret(ctx: Context, id: UUID) -> WebhookEndpo
     its own.
     """
     row = await get_for_update(ctx, WebhookEndpointRow, id=id)
-    _check_reach(ctx.principal, row)
+    check_reach(ctx.principal, row.scopes, _MANAGED, ("id",))
     secret = await add_secret(ctx.connection, ctx.services.secret_key, row)
     return WebhookEndpointCreated(secret=secret, webhook_endpoint=_as_endpoint(ctx, row))
 
@@ -160,13 +162,9 @@ def _check_url(ctx: Context, url: str) -> None:
 
 def _check_kinds(principal: Principal, kinds: Sequence[str]) -> None:
     """Raises `Invalid` for a kind whose resource the caller's credential cannot read."""
-    named = [] if ALL in kinds else [ChangeKind(kind) for kind in kinds]
-    lacking = sorted({scope_of(kind) for kind in named if not covers(principal.scopes, scope_of(kind))})
-    if ALL in kinds and not any(covers(principal.scopes, scope) for scope in SCOPES):
-        lacking = list(SCOPES)
-    if lacking:
-        message = f"Your own credential does not have {_names(lacking)}, which reads resources of these kinds"
-        raise Invalid([problem(("data", "kinds"), message, "wider")])
+    needed = SCOPES if ALL in kinds else sorted({scope_of(ChangeKind(kind)) for kind in kinds})
+    if ALL not in kinds or not any(covers(principal.scopes, scope) for scope in SCOPES):
+        check_reach(principal, needed, "which reads resources of these kinds", ("data", "kinds"))
 
 
 def _check_document(ctx: Context, document: str | None, scopes: Sequence[str]) -> None:
@@ -174,20 +172,6 @@ def _check_document(ctx: Context, document: str | None, scopes: Sequence[str]) -
     documents = ctx.services.webhooks.documents
     if document is not None and documents is not None:
         documents.check(document, frozenset(map(Scope, scopes)))
-
-
-def _check_reach(principal: Principal, row: WebhookEndpointRow) -> None:
-    """Raises `Invalid` if the endpoint is told what the caller's credential cannot read."""
-    lacking = [Scope(scope) for scope in row.scopes if not covers(principal.scopes, Scope(scope))]
-    if lacking:
-        message = (
-            f"Your own credential does not have {_names(lacking)}, so it cannot manage an endpoint that does"
-        )
-        raise Invalid([problem(("id",), message, "wider")])
-
-
-def _names(scopes: Sequence[Scope]) -> str:
-    return ", ".join(f"`{scope}`" for scope in scopes)
 
 
 async def _check_room(ctx: Context, workspace_id: UUID) -> None:

@@ -40,6 +40,7 @@ _SETTINGS = (
     "customer_portal_settings",
     "return_url_schemes",
     "timezone",
+    "language",
 )
 # What each row has of its own.
 _OWN = frozenset({"id", "workspace_id", "created_at", "modified_at", "changed_at"})

@@ -1,5 +1,6 @@
 """The email of an invitation to a workspace."""
 
+from functools import partial
 from math import ceil
 
 from sqlalchemy import select
@@ -50,7 +51,7 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
         inviter=workspace.inviter,
         inviter_address=workspace.inviter_email,
         address=member.email,
-        ends=write_moment(member.expires_at),
+        ends=partial(write_moment, member.expires_at),
         page=f"{own}{PAGE_PATH}",
     )
     # A test workspace mails its members only: who is invited finds the invitation on that page.

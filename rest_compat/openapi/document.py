@@ -31,6 +31,8 @@ from schema.credentials.leaks import LeakVerdict
 TITLE, VERSION = "Duograph", version("duograph")
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."
 LICENSE = {"name": "Apache 2.0", "identifier": "Apache-2.0"}
+# A gateway adds its address.
+CONTACT = {"name": "Those who run the gateway that serves this document"}
 # Relative to the document's own address (OpenAPI 3.1, 4.8.5); a gateway writes its public address there.
 SERVERS = [{"url": "/", "description": "The gateway that serves this document."}]
 DESCRIPTION = """
@@ -60,6 +62,7 @@ def openapi_document() -> dict[str, Any]:
             "summary": SUMMARY,
             "version": VERSION,
             "description": DESCRIPTION,
+            "contact": CONTACT,
             "license": LICENSE,
         },
         "servers": SERVERS,

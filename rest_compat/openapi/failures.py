@@ -9,6 +9,8 @@ from typing_extensions import TypedDict
 
 from resolvers.operations.answers import JSON
 from resolvers.operations.declaration import Operation
+from rest_compat.openapi.answers import answers
+from rest_compat.openapi.entries import content
 from rest_compat.openapi.headers import LIMITED
 from rest_compat.openapi.schemas import REF, Schema
 from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex
@@ -82,20 +84,20 @@ def error_schema() -> Schema:
 
 def failure_responses() -> dict[str, Any]:
     """A response for each status, to which operations refer."""
-    responses = {name: _response(status) for status, name in _NAMES.items()}
+    responses = {name: _response(status, answers().get(name)) for status, name in _NAMES.items()}
     # From the connection itself, before a request exists that could have a body in the API's form.
     responses[_HEADERS] = {"description": "The address or the headers are longer than 64 KiB. No body."}
     return responses
 
 
-def _response(status: HTTPStatus) -> dict[str, Any]:
+def _response(status: HTTPStatus, example: Any) -> dict[str, Any]:
     is_invalid = status is HTTPStatus.UNPROCESSABLE_ENTITY
     failures = [Invalid] if is_invalid else [each for each in _failures() if each.status is status]
     texts = [f"`{failure.code}`: {_about(failure)}" for failure in failures]
     name = InvalidError.__name__ if is_invalid else "Error"
     response: dict[str, Any] = {
         "description": "\n\n".join(texts),
-        "content": {JSON: {"schema": {"$ref": REF + name}}},
+        "content": content({"$ref": REF + name}, JSON, example),
     }
     return response | {"headers": (_WAIT if status in _WAITING else {}) | LIMITED}
 

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from resolvers.expansion import MOST_LEVELS, MOST_PATHS
 from resolvers.links import LINKS
 from resolvers.operations.answers import JSON
+from rest_compat.openapi.answers import answers
 from rest_compat.openapi.entries import content, entry, header_parameter, success
 from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.failures import failures_of
@@ -89,7 +90,9 @@ def _takes_nothing(model: Any) -> bool:
 
 def _success(route: OperationRoute, schema: Schema) -> dict[str, Any]:
     status, media_type = route.served.status, route.served.media_type.partition(";")[0]
-    body = None if status in EMPTY else content(schema if media_type == JSON else _TEXT, media_type)
+    body, example = None, answers().get(route.operation_id)
+    if status not in EMPTY:
+        body = content(schema if media_type == JSON else _TEXT, media_type, example)
     headers = _ENDING if route.operation.deprecation else {}
     headers = headers | (_ETAG if _has_tag(route) else {}) | (_REPLAYED if _takes_key(route) else {})
     headers = headers | (_LOCATION if status == 201 and route.served.place_of_new is not None else {})

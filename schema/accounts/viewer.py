@@ -14,9 +14,8 @@ strawberry.enum(PrincipalKind)
 
 @graphql_type
 class ViewerUser(Output):
-    """The user of the credential."""
+    """The user of the credential, whose id is the viewer's `user_id`."""
 
-    id: Id
     email: Annotated[
         str | None,
         Field(
@@ -33,9 +32,8 @@ class ViewerUser(Output):
 
 @graphql_type
 class ViewerWorkspace(Output):
-    """The only workspace that the credential has access to."""
+    """The only workspace that the credential has access to; its id is the viewer's `workspace_id`."""
 
-    id: Id
     name: str
     slug: str
 
@@ -47,9 +45,18 @@ class Viewer(Output):
     kind: Annotated[PrincipalKind, Field(description="The kind of credential.")]
     scopes: Annotated[list[str], Field(description="The granted scopes, in alphabetical order.")]
     expires_at: Annotated[Moment | None, Field(description="The time of expiry; null if it does not expire.")]
+    user_id: Annotated[
+        Id | None, Field(description="The user of the credential; null for workspace and customer tokens.")
+    ]
     user: Annotated[
         ViewerUser | None,
         Field(description="The user of the credential; null for workspace and customer tokens."),
+    ]
+    workspace_id: Annotated[
+        Id | None,
+        Field(
+            description="The only workspace of the credential; null if it has access to all of the user's."
+        ),
     ]
     workspace: Annotated[
         ViewerWorkspace | None,

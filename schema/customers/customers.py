@@ -1,7 +1,7 @@
 """Customers: the people and teams that a workspace does business with."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import strawberry
 from pydantic import BaseModel, Field
@@ -18,13 +18,13 @@ from schema.kit.fields import (
     WorkspaceIdInput,
     is_absent,
 )
-from schema.kit.links import PageKey, RowKey, link, load, selects
+from schema.kit.links import RowKey, link, list_link, load
 from schema.kit.metadata import Metadata, MetadataFilter, MetadataPairs
-from schema.kit.pages import COUNTED, ChangesQuery, check_page
+from schema.kit.pages import ChangesQuery
 from schema.kit.sorting import Sorting
 from schema.values.scalars import Email, Id, Moment
 from schema.workspaces.workspaces import Workspace
-from storage.enums import CustomerType
+from storage.enums import CustomerType, Language
 
 strawberry.enum(CustomerType)
 
@@ -41,6 +41,13 @@ CustomerExternalId = Annotated[
 TypeField = Annotated[
     CustomerType,
     Field(description="An individual can become a team, but a team cannot become an individual."),
+]
+LanguageInput = Annotated[
+    Language | None,
+    Field(
+        description="The language that the customer chose for the portal and its emails. REST leaves it out "
+        "until it is set; null removes it."
+    ),
 ]
 Anonymize = Annotated[
     bool, Field(description="Whether personal data is overwritten too, which cannot be undone.")
@@ -64,6 +71,7 @@ class CustomerProfile(Resource):
     type: Annotated[
         CustomerType | None, Field(description="Null on legacy customers, which count as individuals.")
     ]
+    language: Annotated[LanguageInput, Field(exclude_if=is_absent)] = None
 
 
 @graphql_type
@@ -106,31 +114,23 @@ class Customer(CustomerProfile):
         workspace: Workspace = await load(info, "workspace", self.workspace_id)
         return workspace
 
-    @link(Scope.EVENTS_READ)
-    async def events(
-        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    @list_link(Scope.EVENTS_READ, "customer_events")
+    def events(
+        self,
     ) -> Annotated["EventPage", strawberry.lazy("schema.events.events")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The customer's events, newest first.
 
-        Pass `nextCursor` to the field `events(customerId)`.
+        `events(customerId)` lists them too.
         """
-        check_page(limit, page)
-        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        page_of_events: Any = await load(info, "customer_events", key)
-        return page_of_events
 
-    @link(Scope.FILE_SHARE_SESSIONS_READ)
-    async def file_share_sessions(
-        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "customer_file_share_sessions")
+    def file_share_sessions(
+        self,
     ) -> Annotated["FileShareSessionPage", strawberry.lazy("schema.file_shares.sessions")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The customer's file-share sessions, newest first.
 
-        Pass `nextCursor` to the field `fileShareSessions(customerId)`.
+        `fileShareSessions(customerId)` lists them too.
         """
-        check_page(limit, page)
-        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        page_of_sessions: Any = await load(info, "customer_file_share_sessions", key)
-        return page_of_sessions
 
 
 @graphql_input
@@ -157,6 +157,7 @@ class CustomerCreate(Input):
     owner: Annotated[
         OwnerInput | None, Field(description="The default has the customer's email and name.")
     ] = None
+    language: LanguageInput = None
     workspace_id: WorkspaceIdInput = None
 
 
@@ -168,7 +169,7 @@ class CustomerUpdate(Update):
     `name` and empties `metadata` and `billing_address`.
     """
 
-    clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
+    clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id", "language"})
     empties: ClassVar[Mapping[str, type]] = {"metadata": dict, "billing_address": dict}
     reads: ClassVar[type[BaseModel] | None] = Customer
 
@@ -178,6 +179,7 @@ class CustomerUpdate(Update):
     billing_address: strawberry.Maybe[BillingAddressInput | None]
     external_id: strawberry.Maybe[CustomerExternalId]
     type: strawberry.Maybe[TypeField | None]
+    language: strawberry.Maybe[LanguageInput]
 
 
 class CustomerSorting(Sorting, keys=("created_at", "modified_at", "email", "name")): ...

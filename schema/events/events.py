@@ -10,9 +10,9 @@ from schema.customers.customers import Customer
 from schema.customers.members import ExternalId
 from schema.kit.base import Output, Resource, graphql_type
 from schema.kit.fields import IdOrNone, WorkspaceId, WorkspaceIdFilter
-from schema.kit.links import PageKey, RowKey, link, load, selects
+from schema.kit.links import RowKey, link, list_link, load
 from schema.kit.metadata import MetadataFilter, MetadataPairs
-from schema.kit.pages import COUNTED, ListQuery, Page, check_page
+from schema.kit.pages import ListQuery, Page
 from schema.kit.ranges import RangeQuery
 from schema.kit.sorting import Sorting
 from schema.shares.shares import Share
@@ -100,18 +100,14 @@ class Event(Resource):
         share: Share | None = await load(info, "share", RowKey(self.workspace_id, self.share_id))
         return share
 
-    @link(Scope.EVENTS_READ)
-    async def children(
-        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    @list_link(Scope.EVENTS_READ, "event_children")
+    def children(
+        self,
     ) -> Annotated["EventPage", strawberry.lazy("schema.events.events")] | None:
         """The events with this one as their parent, newest first.
 
-        Pass `nextCursor` to the field `events(parentId)`.
+        `events(parentId)` lists them too.
         """
-        check_page(limit, page)
-        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        children: EventPage = await load(info, "event_children", key)
-        return children
 
 
 EventPage = Page[Event]

@@ -12,8 +12,8 @@ from schema.customers.members import ExternalId
 from schema.file_shares.links import OfShareAndCustomer
 from schema.kit.base import Input, Resource, graphql_input, graphql_type
 from schema.kit.fields import IdOrNone, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
-from schema.kit.links import PageKey, link, load, selects
-from schema.kit.pages import COUNTED, Page, check_page
+from schema.kit.links import list_link
+from schema.kit.pages import Page
 from schema.kit.ranges import RangeQuery
 from schema.kit.sorting import ResourceSorting
 from schema.shares.prices import LARGEST_AMOUNT
@@ -114,40 +114,32 @@ class FileShareSessionBase(Resource):
 class FileShareSession(FileShareSessionBase, OfShareAndCustomer):
     """One visitor's session with a share: opened, downloaded, then completed or expired."""
 
-    @link(Scope.FILE_SHARE_SESSIONS_READ)
-    async def downloads(
-        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "file_share_session_downloads")
+    def downloads(
+        self,
     ) -> Annotated["FileShareDownloadPage", strawberry.lazy("schema.file_shares.downloads")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The session's downloads, latest first.
 
-        Pass `nextCursor` to the field `fileShareDownloads(fileShareSessionId)`.
+        `fileShareDownloads(fileShareSessionId)` lists them too.
         """
-        return await self._page_of("file_share_session_downloads", info, limit, page)
 
-    @link(Scope.FILE_SHARE_SESSIONS_READ)
-    async def payments(
-        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "file_share_session_payments")
+    def payments(
+        self,
     ) -> Annotated["FileSharePaymentPage", strawberry.lazy("schema.file_shares.payments")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The session's payments, latest first.
 
-        Pass `nextCursor` to the field `fileSharePayments(fileShareSessionId)`.
+        `fileSharePayments(fileShareSessionId)` lists them too.
         """
-        return await self._page_of("file_share_session_payments", info, limit, page)
 
-    @link(Scope.FILE_SHARE_SESSIONS_READ)
-    async def refunds(
-        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "file_share_session_refunds")
+    def refunds(
+        self,
     ) -> Annotated["FileShareRefundPage", strawberry.lazy("schema.file_shares.payments")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The refunds of the session's payments, latest first.
 
-        Pass `nextCursor` to the field `fileShareRefunds(fileShareSessionId)`.
+        `fileShareRefunds(fileShareSessionId)` lists them too.
         """
-        return await self._page_of("file_share_session_refunds", info, limit, page)
-
-    async def _page_of(self, loader: str, info: strawberry.Info, limit: int, page: int) -> Any:
-        check_page(limit, page)
-        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        return await load(info, loader, key)
 
 
 FileShareSessionPage = Page[FileShareSession]

@@ -3,18 +3,30 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 import strawberry
 from strawberry.types.nodes import SelectedField, Selection
 
 from oauth.scopes import Scope, that_would_do
+from schema.kit.pages import COUNTED, paging_of
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 SCOPE = "scope"
 MOST = "most"
+
+Limit = Annotated[int, strawberry.argument(description="The number of items on the page.")]
+PageNumber = Annotated[int, strawberry.argument(description="The page number, from 1.")]
+First = Annotated[int | None, strawberry.argument(description="The same as `limit`, which it replaces.")]
+After = Annotated[
+    str | None,
+    strawberry.argument(
+        description="A cursor of this list, or of the root field with this filter, after which the page "
+        "begins. Not together with `page`."
+    ),
+]
 
 
 class RowKey(NamedTuple):
@@ -31,6 +43,7 @@ class PageKey(NamedTuple):
     parent_id: UUID
     limit: int
     page: int
+    after: str | None
     counted: bool
 
     @property
@@ -55,6 +68,37 @@ def link(scope: Scope) -> Callable[[Method], Method]:
 
         linked: Any = strawberry.pydantic.field(field, description=description, metadata={SCOPE: scope})
         return cast("Method", linked)
+
+    return declare
+
+
+def list_link(scope: Scope, loader: str) -> Callable[[Method], Method]:
+    """Make a method without a body a link to a list, a page at a time, which the named loader loads.
+
+    The list belongs to the object, which has an `id` and a `workspace_id`.
+    """
+
+    def declare(method: Method) -> Method:
+        async def page_of(
+            self: Any,
+            info: strawberry.Info,
+            *,
+            limit: Limit = 10,
+            page: PageNumber = 1,
+            first: First = strawberry.UNSET,
+            after: After = strawberry.UNSET,
+        ) -> Any:
+            sent: dict[str, Any] = {"limit": limit, "page": page, "first": first, "after": after}
+            asked = paging_of(
+                **{name: value for name, value in sent.items() if value is not strawberry.UNSET}
+            )
+            place = (asked.limit, asked.page, asked.after, selects(info, *COUNTED))
+            return await load(info, loader, PageKey(self.workspace_id, self.id, *place))
+
+        page_of.__name__, page_of.__doc__ = method.__name__, inspect.getdoc(method)
+        page_of.__module__ = method.__module__
+        page_of.__annotations__["return"] = method.__annotations__["return"]
+        return link(scope)(cast("Method", page_of))
 
     return declare
 

@@ -1,6 +1,7 @@
 """Lists: the arguments that select a page, and the page."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
@@ -178,13 +179,31 @@ class Page(Output, Generic[Item]):
 COUNTED = ("total", "pages", "pagination")
 
 
-def check_page(limit: int, page: int) -> None:
-    """Checks the arguments of a link. Raises `Invalid` with both problems at once."""
+BOTH_PLACES = "Send either `page` or `after`, not both"
+OTHER_LIST = "The cursor does not belong to this list with this sorting and these filters"
+
+
+@dataclass(frozen=True)
+class Paging:
+    """The page of a link that a request asks for. `place` holds the sort keys in the cursor `after`."""
+
+    limit: int
+    page: int
+    after: str | None = None
+    place: Sequence[Any] | None = None
+
+
+def paging_of(limit: int, page: int, first: int | None = None, after: str | None = None) -> Paging:
+    """The page that the arguments of a link ask for. Raises `Invalid` with all problems at once."""
     problems = []
-    if not 1 <= limit <= MOST_PER_PAGE:
-        message = f"`limit` should be between 1 and {MOST_PER_PAGE}"
-        problems.append(problem(("limit",), message, "range", input=limit))
+    for name, value in (("limit", limit), ("first", first)):
+        if value is not None and not 1 <= value <= MOST_PER_PAGE:
+            message = f"`{name}` should be between 1 and {MOST_PER_PAGE}"
+            problems.append(problem((name,), message, "range", input=value))
     if page < 1:
         problems.append(problem(("page",), "`page` should be 1 or more", "range", input=page))
+    if after is not None and page > 1:
+        problems.append(problem(("after",), BOTH_PLACES, "conflict"))
     if problems:
         raise Invalid(problems)
+    return Paging(limit if first is None else first, page, after)

@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from schema.customers.addresses import BillingAddressInput
-from schema.customers.customers import CustomerProfile
+from schema.customers.customers import CustomerProfile, LanguageInput
 from schema.customers.members import Member, MemberEmail, PersonNameInput, Role
 from schema.file_shares.sessions import FileShareSessionBase, ShareIds
 from schema.files.files import File
 from schema.kit.base import Input, Output, Resource, Update, graphql_input, graphql_type
-from schema.kit.fields import CreatedAt
+from schema.kit.fields import CreatedAt, is_absent
 from schema.kit.pages import ListQuery, SortedByCreation
 from schema.kit.sorting import CreatedAtSorting
 from schema.portal.files import PortalFile
@@ -22,8 +22,8 @@ from schema.shares.shares import ShareOffer, ShareSorting
 from schema.values.scalars import Email, Id, Moment
 from schema.values.units import Money
 from schema.workspaces.settings import CustomerPortalSettings
-from schema.workspaces.workspaces import IsTest
-from storage.enums import Currency, MemberRole
+from schema.workspaces.workspaces import LANGUAGE, IsTest
+from storage.enums import Currency, Language, MemberRole
 
 MOST_DOWNLOADS = 100
 
@@ -107,6 +107,7 @@ class PortalWorkspace(Output):
     default_presentment_currency: Currency
     customer_portal_settings: CustomerPortalSettings
     is_test: IsTest = None
+    language: Annotated[Language | None, LANGUAGE, Field(exclude_if=is_absent)] = None
 
 
 @graphql_type
@@ -136,15 +137,16 @@ class PortalCustomer(CustomerProfile):
 class PortalCustomerUpdate(Update):
     """Changes to the customer.
 
-    Fields left out keep their values; null clears `name` and empties `billing_address`, which is replaced as
-    a whole.
+    Fields left out keep their values; null clears `name` and `language`, and empties `billing_address`, which
+    is replaced as a whole.
     """
 
-    clears: ClassVar[frozenset[str]] = frozenset({"name"})
+    clears: ClassVar[frozenset[str]] = frozenset({"name", "language"})
     empties: ClassVar[Mapping[str, type]] = {"billing_address": dict}
     reads: ClassVar[type[BaseModel] | None] = PortalCustomer
 
     name: strawberry.Maybe[PersonNameInput]
+    language: strawberry.Maybe[LanguageInput]
     billing_address: strawberry.Maybe[BillingAddressInput | None]
 
 

@@ -19,9 +19,9 @@ strawberry.enum(DeletedResource)
 class Deletion(Output):
     """A resource that was deleted."""
 
-    id: Annotated[Id, Field(description="The id of the deleted resource.")]
     workspace_id: Annotated[Id, Field(description="The workspace that owned the resource.")]
     resource: Annotated[DeletedResource, Field(description="The kind of the resource.")]
+    resource_id: Annotated[Id, Field(description="The id of the deleted resource.")]
     deleted_at: Annotated[Moment, Field(description="The time of the deletion.")]
 
 

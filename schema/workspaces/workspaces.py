@@ -24,9 +24,10 @@ from schema.workspaces.settings import (
     NotificationSettingsInput,
     WorkspaceDetailsInput,
 )
-from storage.enums import Currency, WorkspaceStatus
+from storage.enums import Currency, Language, WorkspaceStatus
 
 strawberry.enum(Currency)
+strawberry.enum(Language)
 strawberry.enum(WorkspaceStatus)
 
 
@@ -73,6 +74,10 @@ _ZONE = Field(
     json_schema_extra={"pattern": ZONE_PATTERN},
 )
 TimeZone = Annotated[str, _ZONE, AfterValidator(check_zone)]
+LANGUAGE = Field(
+    description="The language of the portal and of its emails for customers who chose none; without one, the "
+    "browser's. REST leaves it out until it is set; null removes it."
+)
 IsTest = Annotated[
     bool | None,
     Field(
@@ -123,6 +128,7 @@ class WorkspaceItem(Resource):
     customer_portal_settings: CustomerPortalSettings
     return_url_schemes: Annotated[list[str] | None, _SCHEMES, Field(exclude_if=is_absent)] = None
     timezone: Annotated[str | None, _ZONE, Field(exclude_if=is_absent)] = None
+    language: Annotated[Language | None, LANGUAGE, Field(exclude_if=is_absent)] = None
     is_test: IsTest = None
 
 
@@ -154,6 +160,7 @@ class WorkspaceCreate(Input):
     customer_portal_settings: CustomerPortalSettingsInput | None = None
     return_url_schemes: Annotated[AppSchemes | None, _SCHEMES] = None
     timezone: TimeZone | None = None
+    language: Annotated[Language | None, LANGUAGE] = None
 
 
 @graphql_input
@@ -181,7 +188,7 @@ class WorkspaceUpdate(Update):
     """
 
     clears: ClassVar[frozenset[str]] = frozenset(
-        {"avatar_url", "email", "website", "return_url_schemes", "timezone"}
+        {"avatar_url", "email", "website", "return_url_schemes", "timezone", "language"}
     )
     reads: ClassVar[type[BaseModel] | None] = Workspace
 
@@ -198,6 +205,7 @@ class WorkspaceUpdate(Update):
     customer_portal_settings: strawberry.Maybe[CustomerPortalSettingsInput | None]
     return_url_schemes: strawberry.Maybe[Annotated[AppSchemes | None, _SCHEMES]]
     timezone: strawberry.Maybe[TimeZone | None]
+    language: strawberry.Maybe[Annotated[Language | None, LANGUAGE]]
 
 
 class WorkspaceSorting(

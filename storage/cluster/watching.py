@@ -56,6 +56,11 @@ class NodeWatch:
         # Behind a pooler in transaction mode a session cannot have its own settings.
         self.can_be_many = not (database.is_sqlite or pooled)
 
+    @property
+    def lost(self) -> frozenset[int]:
+        """The groups of the nodes that do not answer."""
+        return frozenset() if self._nodes is None else self._nodes.lost
+
     async def run(self) -> bool:
         """Look once. A database that is no cluster may be one in a minute."""
         if self._nodes is None:

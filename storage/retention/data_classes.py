@@ -93,11 +93,11 @@ _TEXTS = {
         "shares": "metadata",
         "webhook_endpoints": "url description document",
         "workspaces": "details feature_settings notification_settings customer_email_settings "
-        "customer_portal_settings return_url_schemes timezone",
+        "customer_portal_settings return_url_schemes timezone language",
     },
     DataClass.PERSONAL: {
         "credentials": "user_agent address",
-        "customers": "external_id email email_folded name name_folded billing_address metadata",
+        "customers": "external_id email email_folded name name_folded billing_address metadata language",
         "events": "external_id external_customer_id external_member_id metadata",
         "external_persons": "external_id",
         "file_share_downloads": "external_id",

@@ -1,8 +1,8 @@
 """Readers of the stream of changes, over real sockets."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ import httpx
 from storage.engine.database import Database
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS
-from tests.support.servers.gateways import Gateway, Tenant
+from tests.support.servers.gateways import Gateway, Tenant, start_session
 from tests.support.tenants.membership import TestUser, make_member
 
 FREE = [{"amount_type": "free"}]
@@ -94,11 +94,21 @@ class Live:
         return {"text": made["token"], "id": made["workspace_access_token"]["id"]}
 
 
-async def joined(database_url: str, tenant: Tenant) -> TestUser:
-    """A member who has joined the workspace, made beside the gateway."""
+@asynccontextmanager
+async def beside(database_url: str) -> AsyncIterator[Gateway]:
+    """The gateway as what makes rows beside it takes it: only its database is used."""
     database = Database(database_url)
-    # Only its database is used.
-    gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]
-    member = await make_member(gateway, tenant)
+    yield Gateway(None, None, database, Path())  # type: ignore[arg-type]
     await database.close()
-    return member
+
+
+async def joined(database_url: str, tenant: Tenant) -> TestUser:
+    """A member who has joined the workspace."""
+    async with beside(database_url) as gateway:
+        return await make_member(gateway, tenant)
+
+
+async def session_of(database_url: str, tenant: Tenant) -> str:
+    """A session of the tenant's user in a browser."""
+    async with beside(database_url) as gateway:
+        return (await start_session(gateway, tenant.user_id)).text

@@ -1,4 +1,4 @@
-"""GraphQL's subscriptions: over WebSockets and as event streams, what arrives and what ends them."""
+"""GraphQL's subscriptions over WebSockets: what arrives, and what ends them."""
 
 import asyncio
 from contextlib import ExitStack
@@ -9,16 +9,16 @@ from uuid import uuid4
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from gateway.http import sockets
+from gateway.web.kit.cookies import SESSION
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
-from tests.changes.sockets import CHANGES, Socket, greeted, socket_to
-from tests.changes.streams import FREE, Live, Reader, joined
+from tests.changes.sockets import Socket, greeted, socket_to
+from tests.changes.streams import FREE, Live, joined, session_of
 from tests.support.measures.patience import eventually
 from tests.support.servers.live import serve
 
 pytestmark = pytest.mark.both_databases
-
-EVENTS = {"Accept": "text/event-stream"}
 
 
 def test_a_commit_arrives_with_its_resource_by_its_type(live: Live) -> None:
@@ -147,7 +147,9 @@ def test_the_protocol_is_kept(live: Live) -> None:
     wrong = {"authorization": "Bearer nothing"}
     assert closed(live, lambda socket: socket.send("connection_init", payload=wrong)) == 4401
     assert closed(live, lambda _: live.clock.advance(transport_ws.SECONDS_TO_INITIALISE)) == 4408
-    assert closed(live, lambda socket: [socket.send("connection_init") for _ in range(2)]) == 4429
+    right = {"Authorization": f"Bearer {live.tenant.token}"}
+    twice = closed(live, lambda socket: [socket.send("connection_init", payload=right) for _ in range(2)])
+    assert twice == 4429
     with greeted(live) as socket:
         socket.subscribe("a")
         socket.subscribe("a")
@@ -176,10 +178,24 @@ def test_the_header_of_the_handshake_is_a_credential_too(live: Live) -> None:
         socket.greet()
         socket.subscribe("a", "{ latestChange { position } }")
         assert socket.event("a")
-    with socket_to(live) as socket:
+    assert closed(live, lambda socket: socket.send("connection_init")) == 4401
+
+
+def test_connections_of_a_caller_are_counted_while_they_are_open(live: Live, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sockets, "MOST_CONNECTIONS_OF_ONE", 1)
+    owner = live.tenant.personal_token
+    with greeted(live, owner), socket_to(live) as second:
+        second.send("connection_init", payload={"authorization": f"Bearer {owner}"})
+        assert second.end()[0] == 1013
+
+
+def test_a_cookie_counts_on_pages_of_our_own_only(live: Live, database_url: str) -> None:
+    cookie = {"Cookie": f"{SESSION}={asyncio.run(session_of(database_url, live.tenant))}"}
+    with socket_to(live, origin=live.address, additional_headers=cookie) as socket:
         socket.greet()
-        socket.subscribe("a")
-        assert socket.refusal() == "unauthorized"
+    with socket_to(live, origin="https://elsewhere.example", additional_headers=cookie) as socket:
+        socket.send("connection_init")
+        assert socket.end()[0] == 4401
 
 
 def test_pages_of_other_origins_connect_as_cors_says(database_url: str, tmp_path: Path) -> None:
@@ -249,40 +265,3 @@ def test_a_server_that_stops_ends_its_connections(database_url: str, tmp_path: P
     assert socket.end()[0] == 1012
     context.__exit__(None, None, None)
     live.client.close()
-
-
-def test_an_event_stream_has_the_same_results(live: Live) -> None:
-    after = live.latest()
-    id = live.share()
-    with events(live, CHANGES, after=after) as response:
-        reader = Reader(response)
-        assert reader.block() == {"retry": "1000"}
-        event = reader.event()
-        assert (event["event"], event["data"]["data"]["changes"]["change"]["resourceId"]) == ("next", id)
-    with events(live, "{ latestChange { position } }") as response:
-        body = response.read().decode()
-        assert body.startswith("event: next\ndata: ")
-        assert body.endswith("event: complete\ndata:\n\n")
-    for query, status in (("subscription { nothing }", 400), (CHANGES.replace("$after,", '"7",'), 400)):
-        with events(live, query) as response:
-            assert response.status_code == status
-    with live.client.stream("POST", f"{live.address}/graphql", json={"query": CHANGES}) as response:
-        assert "text/event-stream" in response.read().decode()
-
-
-def test_an_event_stream_ends_with_its_credential(live: Live) -> None:
-    token = live.token("shares:read")
-    with events(live, CHANGES, token["text"]) as response:
-        reader = Reader(response)
-        reader.block()
-        live.send("DELETE", f"/workspace-access-tokens/{token['id']}", live.tenant.personal_token)
-        live.clock.advance(4)
-        refusal, complete = reader.rest()
-    assert refusal["data"]["errors"][0]["extensions"]["code"] == "invalid_token"
-    assert complete == {"event": "complete", "data": ""}
-
-
-def events(live: Live, query: str, token: str | None = None, **variables: Any) -> Any:
-    headers = {"Authorization": f"Bearer {token or live.tenant.token}", **EVENTS}
-    body = {"query": query, "variables": variables}
-    return live.client.stream("POST", f"{live.address}/graphql", headers=headers, json=body)

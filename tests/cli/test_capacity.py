@@ -18,7 +18,7 @@ async def test_a_server_with_fewer_connections_than_the_processes_may_open(serve
     assert await warnings(4, **direct) == []
     ((topic, sentence),) = await warnings(8, **direct)
     assert topic == "database"
-    assert sentence.startswith("8 processes may open 168 connections, and the server takes 97: ")
+    assert sentence.startswith("8 processes may open 176 connections, and the server takes 97: ")
     replica = await warnings(4, **direct, database_read_url=server_url, database_pool_size=30)
     assert [topic for topic, _ in replica] == ["database", "read replica"]
 

@@ -59,11 +59,13 @@ def test_a_dry_run_prints_the_whole_recipe_in_its_order(plain: Command) -> None:
 async def test_without_citus_it_refuses_and_says_what_to_do(plain: Command) -> None:
     assert "CREATE EXTENSION citus" in plain.refusal("distribute")
     assert "at the newest revision" in plain.run("doctor").stdout
+    assert "not distributed" in plain.refusal("workspaces", "move", "acme", "worker-2")
 
 
 def test_sqlite_is_refused(command: Command) -> None:
     assert "DUOGRAPH_DATABASE_URL" in command.refusal("distribute")
     assert "DUOGRAPH_DATABASE_URL" in command.refusal("distribute", "--dry-run")
+    assert "not distributed" in command.refusal("workspaces", "move", "acme", "worker-2")
 
 
 async def test_a_revision_makes_a_table_of_workspaces_with_its_foreign_keys(plain: Command) -> None:

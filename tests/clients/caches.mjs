@@ -1,5 +1,5 @@
 // Reads pages twice by urql's graphcache, which knows the schema, and by Apollo Client's cache.
-// Usage: node caches.mjs <address> <token>. Prints how many requests each has sent; fails if one of them warns.
+// Usage: node caches.mjs <address> <token> <customer>. Prints how many requests each has sent; fails if one of them warns.
 import { ApolloClient, HttpLink, InMemoryCache } from "@apollo/client";
 import { relayStylePagination } from "@apollo/client/utilities";
 import { Client, fetchExchange } from "@urql/core";
@@ -7,7 +7,7 @@ import { cacheExchange } from "@urql/exchange-graphcache";
 import { relayPagination } from "@urql/exchange-graphcache/extras";
 import { getIntrospectionQuery, parse } from "graphql";
 
-const [address, token] = process.argv.slice(2);
+const [address, token, id] = process.argv.slice(2);
 const url = `${address}/graphql`, headers = { Authorization: `Bearer ${token}` };
 const warnings = [];
 for (const level of ["warn", "error"]) console[level] = (...words) => warnings.push(words.join(" "));
@@ -20,7 +20,19 @@ const page = parse(`query Page($after: String) {
     pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   }
 }`);
+// As a page of a customer has it: the list behind a link is read on after its cursor.
+const nested = parse(`query Nested($id: ID!, $after: String) {
+  customer(id: $id) {
+    id
+    events(first: 2, after: $after) {
+      edges { cursor node { id name customerId } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }
+}`);
 const rest = parse(`query Rest {
+  viewer { kind workspaceId workspace { name } }
+  deletions { data { resource resourceId } }
   customers { data { id email billingAddress { country } fileShareSessions { data { id share { id name } } } } }
   metrics(startDate: "2026-01-01", endDate: "2026-01-31", interval: MONTH, groupBy: SHARE, compare: PREVIOUS) {
     totals { costs fileShareRevenue } rows { slug path query }
@@ -31,12 +43,17 @@ const rest = parse(`query Rest {
 
 async function twice(read) {
   for (let time = 0; time < 2; time++) {
-    let next = {};
-    while (next) {
-      const { shares } = await read(page, next);
-      next = shares.pageInfo.hasNextPage && { after: shares.pageInfo.endCursor };
-    }
+    await walk((next) => read(page, next).then(({ shares }) => shares));
+    await walk((next) => read(nested, { id, ...next }).then(({ customer }) => customer.events));
     await read(rest, {});
+  }
+}
+
+async function walk(read) {
+  let next = {};
+  while (next) {
+    const { pageInfo } = await read(next);
+    next = pageInfo.hasNextPage && { after: pageInfo.endCursor };
   }
 }
 
@@ -47,7 +64,10 @@ async function byUrql() {
   const hasId = ({ fields }) => fields.some(({ name }) => name === "id");
   const objects = schema.__schema.types.filter(({ kind }) => kind === "OBJECT");
   const keys = Object.fromEntries(objects.filter((type) => !hasId(type)).map(({ name }) => [name, () => null]));
-  const cache = cacheExchange({ schema, keys, resolvers: { Query: { shares: relayPagination() } } });
+  const cache = cacheExchange({ schema, keys, resolvers: {
+    Query: { shares: relayPagination() },
+    Customer: { events: relayPagination() },
+  } });
   const client = new Client({
     url,
     fetch: counting,
@@ -63,10 +83,10 @@ async function byUrql() {
 }
 
 async function byApollo() {
-  const shares = relayStylePagination(["sorting"]);
+  const shares = relayStylePagination(["sorting"]), events = relayStylePagination();
   const client = new ApolloClient({
     link: new HttpLink({ uri: url, headers, fetch: counting }),
-    cache: new InMemoryCache({ typePolicies: { Query: { fields: { shares } } } }),
+    cache: new InMemoryCache({ typePolicies: { Query: { fields: { shares } }, Customer: { fields: { events } } } }),
   });
   await twice(async (query, variables) => {
     // As `fetchMore` does: all pages are one list in the cache.

@@ -1,4 +1,4 @@
-// A page of shares, and a share that is read again by its id.
+// A page of shares, a page of a customer's events, and a share that is read again by its id.
 const page = graphql`
   query SharesQuery {
     ...Shares_query
@@ -13,6 +13,20 @@ const shares = graphql`
       edges {
         node {
           ...Shares_share
+        }
+      }
+    }
+  }
+`;
+
+const events = graphql`
+  fragment Shares_events on Customer
+  @refetchable(queryName: "EventsPageQuery")
+  @argumentDefinitions(count: { type: "Int", defaultValue: 10 }, cursor: { type: "String" }) {
+    events(first: $count, after: $cursor) @connection(key: "Shares_events") {
+      edges {
+        node {
+          name
         }
       }
     }

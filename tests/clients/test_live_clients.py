@@ -1,5 +1,6 @@
 """Clients of live updates whose connections are cut: graphql-ws, graphql-sse and a browser's EventSource."""
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from tests.support.servers.live import serve
 
 pytestmark = [TAKES_MINUTES, pytest.mark.long]
 
+ROOT = Path(__file__).parents[2]
 CHANGES = 40
 CHANGES_BETWEEN_CUTS = 3
 FOLLOW = """
@@ -94,14 +96,14 @@ def site(tmp_path: Path) -> Iterator[tuple[Line, httpx.Client, Tenant]]:
 
 
 @contextmanager
-def writing(line: Line, client: httpx.Client) -> Iterator[list[str]]:
+def writing(line: Line, client: httpx.Client, most: int = CHANGES) -> Iterator[list[str]]:
     """The ids of shares that are created meanwhile, while the line is cut now and then."""
     made: list[str] = []
     is_over = Event()
 
     def write() -> None:
         while not is_over.wait(0.05):
-            if len(made) < CHANGES:
+            if len(made) < most:
                 share = {"name": "Cut", "prices": [{"amount_type": "free"}]}
                 made.append(client.post("/shares/", json=share).json()["id"])
             if len(made) % CHANGES_BETWEEN_CUTS == 0:
@@ -123,6 +125,24 @@ def test_clients_of_graphql_go_on_after_cuts_without_a_gap(site: tuple[Line, htt
         told = run_node("live.mjs", line.address, tenant.token, position, str(CHANGES))
     followed = {name: ids for name, *ids in (each.split() for each in told.splitlines())}
     assert followed == {"graphql-ws": made, "graphql-sse": made}
+
+
+def test_the_documented_program_follows_changes(site: tuple[Line, httpx.Client, Tenant]) -> None:
+    line, client, tenant = site
+    ((program,),) = [re.findall(r"```js\n(.*?)```", (ROOT / "docs/changes.md").read_text(), re.DOTALL)]
+    address = str(client.base_url).removesuffix("/api/").replace("http", "ws")
+    own = program.replace("wss://api.example.com", address)
+    # It goes on for good, which this copy does not.
+    own = own.replace("variables.after =", "console.log(data.changes.change.resourceId); process.exit(0); //")
+    before = f"""
+      import WebSocket from "ws";
+      globalThis.WebSocket = WebSocket;
+      const token = "{tenant.token}";
+    """
+    # It begins with what is made once it has begun.
+    with writing(line, client, most=10_000) as made:
+        told = run_node("--input-type=module", "-e", before + own)
+    assert told.strip() in made
 
 
 async def test_a_browser_goes_on_after_cuts_without_a_gap(

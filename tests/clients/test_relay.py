@@ -26,7 +26,8 @@ def compile_by_relay(folder: Path) -> dict[str, str]:
 
 def test_relay_pages_by_connections_and_reads_a_resource_again_by_node(tmp_path):
     made = compile_by_relay(tmp_path)
-    assert {"SharesQuery", "SharesPageQuery", "ShareAgainQuery"} <= made.keys()
-    for selected in ("cursor", "endCursor", "hasNextPage", "first: $count", "after: $cursor"):
-        assert selected in made["SharesPageQuery"]
+    assert {"SharesQuery", "SharesPageQuery", "EventsPageQuery", "ShareAgainQuery"} <= made.keys()
+    for name in ("SharesPageQuery", "EventsPageQuery"):
+        for selected in ("cursor", "endCursor", "hasNextPage", "first: $count", "after: $cursor"):
+            assert selected in made[name]
     assert "node(id: $id)" in made["ShareAgainQuery"]

@@ -21,8 +21,10 @@ async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface,
         "kind": "workspace_token",
         "scopes": sorted(WORKSPACE_SCOPES),
         "expires_at": None,
+        "user_id": None,
         "user": None,
-        "workspace": {"id": tenant.id, "name": "Acme", "slug": tenant.slug},
+        "workspace_id": tenant.id,
+        "workspace": {"name": "Acme", "slug": tenant.slug},
         "customer_id": None,
     }
 
@@ -30,8 +32,8 @@ async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface,
 async def test_a_personal_token_speaks_for_its_user(surface, tenant):
     seen = await surface.with_token(tenant.personal_token).get_viewer()
     assert seen["kind"] == "personal_token"
-    assert seen["user"] == {"id": tenant.user_id, "email": tenant.user_email, "name": "Ada"}
-    assert seen["workspace"] is None
+    assert seen["user"] == {"email": tenant.user_email, "name": "Ada"}
+    assert (seen["user_id"], seen["workspace_id"], seen["workspace"]) == (tenant.user_id, None, None)
 
 
 async def test_any_scope_is_enough_and_the_expiry_is_shown(surface, gateway, tenant):
@@ -81,8 +83,8 @@ async def test_a_client_learns_of_the_user_what_it_was_granted(surface, gateway,
     token = await issue(gateway, CredentialKind.ACCESS_TOKEN, scopes, user_id=UUID(tenant.user_id))
     seen = await surface.with_token(token).get_viewer()
     assert seen["kind"] == "oauth_token"
+    assert seen["user_id"] == tenant.user_id
     assert seen["user"] == {
-        "id": tenant.user_id,
         "email": tenant.user_email if email else None,
         "name": "Ada" if name else None,
     }
@@ -97,7 +99,7 @@ async def test_a_client_for_one_workspace_acts_for_the_user_who_consented(surfac
         maker_user_id=UUID(tenant.user_id),
     )
     seen = await surface.with_token(token).get_viewer()
-    assert seen["user"]["id"] == tenant.user_id
+    assert seen["user_id"] == tenant.user_id
     assert seen["workspace"]["slug"] == tenant.slug
 
 
@@ -109,5 +111,5 @@ async def test_the_viewer_needs_a_credential(surface):
 
 async def test_a_scope_is_missed_only_where_one_is_needed(surface, gateway, tenant):
     reader = surface.with_token(await make_token(gateway, tenant, Scope.METRICS_READ))
-    assert (await reader.get_viewer())["workspace"]["id"] == tenant.id
+    assert (await reader.get_viewer())["workspace_id"] == tenant.id
     await refused(reader.list_shares(), 403, "insufficient_scope")

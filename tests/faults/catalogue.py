@@ -29,6 +29,7 @@ FAULTS: tuple[type[Fault], ...] = (
     services.JumpingClock,
     nodes.HungNode,
     nodes.KilledNode,
+    nodes.MovedWorkspace,
 )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import subprocess
 from uuid import UUID, uuid4
 
 from storage.cluster.watching import CitusQuestions
@@ -9,7 +10,7 @@ from storage.engine.database import Database
 from tests.faults.beside import Beside, told
 from tests.faults.site import until
 from tests.faults.stage import CITUS, Fault, Stage
-from tests.support.servers.citus import BUILT, Node
+from tests.support.servers.citus import BUILT, DATABASE, LEFT_BY_MOVES, Node
 from tests.support.servers.gateways import Gateway, make_tenant
 
 SECONDS_DOWN = 10
@@ -32,6 +33,7 @@ class HungNode(Fault):
 
     name = f"a node does not answer for {SECONDS_DOWN} seconds, and {CALLERS} callers ask it"
     databases = (CITUS,)
+    callers = CALLERS
 
     def impossible(self) -> str | None:
         return None if BUILT.exists() else "Citus is not built: `make cluster` builds it"
@@ -53,7 +55,7 @@ class HungNode(Fault):
             await database.close()
         self.node: Node = stage.site.cluster.nodes[lost]
         self.others = [Beside(stage, other.token) for _ in range(2)]
-        self.crowd = [Beside(stage) for _ in range(CALLERS)]
+        self.crowd = [Beside(stage) for _ in range(self.callers)]
         for caller in (*self.others, *self.crowd):
             stage.stack.push_async_callback(caller.end)
 
@@ -63,11 +65,14 @@ class HungNode(Fault):
         for caller in self.crowd:
             caller.begin(read)
         await until(lambda: all(caller.done >= 3 for caller in self.others), "the other workspace is served")
+        await self.strike(stage)
+        for caller in self.crowd:
+            await caller.end()
+
+    async def strike(self, stage: Stage) -> None:
         await self.lose()
         await asyncio.sleep(SECONDS_DOWN)
         await self.find()
-        for caller in self.crowd:
-            await caller.end()
 
     async def lose(self) -> None:
         self.node.send(signal.SIGSTOP)
@@ -101,3 +106,26 @@ class KilledNode(HungNode):
 
     async def find(self) -> None:
         await asyncio.to_thread(self.node.start)
+
+
+class MovedWorkspace(HungNode):
+    """The command is killed first: nothing of that may be in the way of the move that follows."""
+
+    name = "a workspace is moved to another node, after a first attempt that is killed"
+    callers = 2
+
+    async def strike(self, stage: Stage) -> None:
+        assert stage.site.cluster is not None
+        target = next(node for node in stage.site.cluster.nodes[1:] if node is not self.node)
+        move = ("workspaces", "move", stage.site.tenant.slug, f"127.0.0.1:{target.port}")
+        command = stage.site.command()
+        with command.start(*move, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            assert process.stderr is not None
+            # The second line is the first that it has of the move itself.
+            for _ in range(2):
+                await asyncio.to_thread(process.stderr.readline)
+            process.kill()
+        while "Shards are being moved" in (ended := await asyncio.to_thread(command.run, *move)).stderr:
+            pass
+        assert ended.status == 0, ended.stderr
+        assert sum(int(node.psql(LEFT_BY_MOVES, DATABASE)) for node in stage.site.cluster.nodes) == 0

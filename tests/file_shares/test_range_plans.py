@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.support.statements.plans import plan_of
 from tests.support.statements.statements import noted
 
 RANGE = {"start_date": "2026-01-10", "end_date": "2026-01-20"}
@@ -34,24 +35,11 @@ BOUNDED_BY_ANOTHER_MOMENT = [
 ]
 
 
-async def plan_of(gateway, rest, name, filters):
+async def plan_of_list(gateway, rest, name, filters):
     """The steps of the plan of the list's only statement, whatever the values."""
     with noted(gateway.database) as statements:
         await getattr(rest, name)(**filters)
-    statement = statements[-1]
-    async with gateway.database.snapshot() as connection:
-        if gateway.database.is_sqlite:
-            values = (None,) * statement.count("?")
-            rows = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)).all()
-            return [row.detail for row in rows]
-        await connection.exec_driver_sql("SET LOCAL plan_cache_mode = force_generic_plan")
-        for way in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
-            await connection.exec_driver_sql(f"SET LOCAL enable_{way} = off")
-        await connection.exec_driver_sql(f"PREPARE listed AS {statement}")
-        values = ", ".join(["NULL"] * max(int(number) for number in re.findall(r"\$(\d+)", statement)))
-        rows = (await connection.exec_driver_sql(f"EXPLAIN EXECUTE listed({values})")).all()
-        await connection.exec_driver_sql("DEALLOCATE listed")
-        return [row[0] for row in rows]
+    return await plan_of(gateway.database, statements[-1])
 
 
 def searches(plan, name):
@@ -61,7 +49,7 @@ def searches(plan, name):
 
 @pytest.mark.parametrize(("name", "filters", "moment"), BOUNDED, ids=str)
 async def test_a_range_bounds_the_rows_that_are_looked_at(gateway, rest, name, filters, moment):
-    plan = await plan_of(gateway, rest, name, {**filters, **RANGE})
+    plan = await plan_of_list(gateway, rest, name, {**filters, **RANGE})
     if gateway.database.is_sqlite:
         steps = searches(plan, name)
         assert len(steps) == 2
@@ -74,7 +62,7 @@ async def test_a_range_bounds_the_rows_that_are_looked_at(gateway, rest, name, f
 
 @pytest.mark.parametrize(("name", "filters", "moment"), BOUNDED_BY_ANOTHER_MOMENT, ids=str)
 async def test_a_range_bounds_what_another_moment_decides(gateway, rest, name, filters, moment):
-    plan = await plan_of(gateway, rest, name, {**filters, **RANGE})
+    plan = await plan_of_list(gateway, rest, name, {**filters, **RANGE})
     if gateway.database.is_sqlite:
         steps = searches(plan, name)
         assert len(steps) == 2
@@ -86,7 +74,7 @@ async def test_a_range_bounds_what_another_moment_decides(gateway, rest, name, f
 
 async def test_what_began_after_the_range_is_not_looked_at_for_what_is_active_at_its_end(gateway, rest):
     name = "list_file_share_sessions"
-    plan = await plan_of(gateway, rest, name, {**metric("active_sessions"), **RANGE})
+    plan = await plan_of_list(gateway, rest, name, {**metric("active_sessions"), **RANGE})
     if gateway.database.is_sqlite:
         assert all("created_at<?)" in step for step in searches(plan, name)), plan
     else:

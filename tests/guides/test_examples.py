@@ -35,6 +35,7 @@ RUN_ELSEWHERE = {
     "SELECT citus_": "tests/cluster/same_answers.py",
     "duograph distribute": "tests/cli/test_distribute.py",
     "npx graphql-codegen": "tests/clients/test_generated_clients.py",
+    'import { createClient } from "graphql-ws"': "tests/clients/test_live_clients.py",
 }
 # Pages about servers and machines, which only other tests can have.
 PAGES_RUN_ELSEWHERE = {

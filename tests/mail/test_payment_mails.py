@@ -54,7 +54,7 @@ async def test_the_customer_is_notified_of_a_payment(surface, gateway, tenant, s
     assert mail.text.split("\n\n") == [
         "Hello Ada <b>Lovelace</b>,",
         f"Acme has received your payment of $19.00 for “Field guide” on {day_of(payment)}. Thank you!",
-        "Sign in to the customer portal with this address to see your purchases and download their files:\n"
+        "Sign in to the customer portal with this address to see your purchases and download their files.\n"
         f"http://gateway/{tenant.slug}/portal",
         "Questions? Write to help@example.com.",
         "-- \nAcme\n",

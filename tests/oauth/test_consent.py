@@ -109,7 +109,7 @@ async def test_with_several_workspaces_one_is_chosen_each_time(browser, caller, 
     second = await user.create_workspace(data={"name": "Second", "slug": f"w-{uuid4().hex}"})
     answer = await allow(browser, confidential, second["id"])
     token = (await confidential.exchange(answer["code"])).json()
-    assert (await user.with_token(token["access_token"]).get_viewer())["workspace"]["id"] == second["id"]
+    assert (await user.with_token(token["access_token"]).get_viewer())["workspace_id"] == second["id"]
     await browser.open(confidential.address())
     assert "previously allowed" in browser.text
     assert sent_back(await visit(browser, confidential, prompt="none"))["code"]

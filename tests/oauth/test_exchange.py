@@ -33,8 +33,7 @@ async def test_a_code_is_exchanged_for_tokens_of_the_workspace(application, surf
     seen = await surface.with_token(token["access_token"]).get_viewer()
     assert seen["kind"] == "oauth_token"
     assert seen["scopes"] == ["openid", "shares:write"]
-    assert seen["workspace"]["id"] == tenant.id
-    assert seen["user"]["id"] == tenant.user_id
+    assert (seen["workspace_id"], seen["user_id"]) == (tenant.id, tenant.user_id)
 
 
 async def test_a_token_of_a_workspace_reaches_that_workspace_and_its_scopes_only(

@@ -198,10 +198,10 @@ async def test_a_person_connects_an_application_in_a_real_browser(live, chromium
         for access_token in (token["access_token"], renewed["access_token"]):
             bearer = {"Authorization": f"Bearer {access_token}"}
             seen = (await caller.get("/api/viewer", headers=bearer)).json()
-            assert seen["workspace"]["id"] == made["id"]
-            asked = {"query": "{ viewer { workspace { id } } }"}
+            assert seen["workspace_id"] == made["id"]
+            asked = {"query": "{ viewer { workspaceId } }"}
             seen = (await caller.post("/graphql", json=asked, headers=bearer)).json()
-            assert seen["data"]["viewer"]["workspace"]["id"] == made["id"]
+            assert seen["data"]["viewer"]["workspaceId"] == made["id"]
         form = {"token": renewed["refresh_token"]}
         assert (await caller.post("/api/oauth2/revoke", data=form, **proof)).status_code == 200
         assert (await caller.get("/api/viewer", headers=bearer)).status_code == 401

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.web.kit.amounts import AmountRefused, major_units, read_amount
+from gateway.web.kit.languages import LOCALES
 from gateway.web.records.kit.fields import Field
 from gateway.web.records.routes import RECORDS
+from schema.languages.speech import Speech, speaking
 from schema.values.prose import write_amount
 from storage.enums import Currency
 from tests.support.browsers.in_browser import opened, sign_in_unseen
@@ -156,10 +158,11 @@ def test_every_text_is_understood_as_people_mean_it_or_refused() -> None:
     assert wrong == {}
 
 
-@given(st.sampled_from(Currency), st.integers(-(10**15), 10**15))
-def test_what_a_page_writes_it_reads_back(currency: Currency, amount: int) -> None:
-    assert read_amount(write_amount(amount, currency.value), currency.value) == amount
-    assert read_amount(major_units(amount, currency.value), currency.value) == amount
+@given(st.sampled_from(LOCALES), st.sampled_from(Currency), st.integers(-(10**15), 10**15))
+def test_what_a_page_writes_it_reads_back(locale: str, currency: Currency, amount: int) -> None:
+    with speaking(Speech(locale=locale)):
+        assert read_amount(write_amount(amount, currency.value), currency.value) == amount
+        assert read_amount(major_units(amount, currency.value), currency.value) == amount
 
 
 @given(st.sampled_from(Currency), st.text(st.sampled_from("0123456789.,' -$\u20ac"), max_size=20))

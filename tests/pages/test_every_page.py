@@ -10,10 +10,13 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 from playwright.async_api import Page as Tab
 
+from gateway.web.kit.languages import NAMES
+from storage.enums import Language
 from tests.support.browsers.axe import violations_but_of_colours, violations_of_colours
 from tests.support.browsers.colours import contrast
 from tests.support.browsers.every_page import PAGES, Page, Site, Visitor, running_site, templates
 from tests.support.browsers.in_browser import lightness, opened, overflows
+from tests.support.browsers.pseudo import STANDS_FOR, spoken
 
 WIDTHS = {"desk": 1280, "phone": 390}
 
@@ -78,6 +81,42 @@ async def visited(tab: Tab, site: Site, page: Page) -> list[str]:
     assert tab.url == site.address + path
     await tab.locator(page.ready).first.wait_for()
     return await faults_of(tab)
+
+
+# The pages whose words are the reader's. Those of other visitors differ in their data only.
+TRANSLATED = [page for page in (*PAGES["entrance"], *PAGES["portal"]) if page.template != "/"]
+
+
+@pytest.mark.long
+async def test_translated_pages_fit_the_smallest_screen_in_longer_words(
+    chromium: Browser, site: Site
+) -> None:
+    """In a language whose texts are 40 % longer than those of English."""
+    wide = []
+    with spoken():
+        for visitor in {page.visitor: None for page in TRANSLATED}:
+            async with opened(chromium, site.address, width=320, language=STANDS_FOR) as tab:
+                await tab.context.add_cookies(site.cookies_of(visitor))
+                for page in TRANSLATED:
+                    if page.visitor is visitor:
+                        await tab.goto(site.address + page.path(site.texts))
+                        assert "\N{MATHEMATICAL LEFT WHITE SQUARE BRACKET}" in await tab.inner_text("main")
+                        wide += [str(page)] if await overflows(tab) else []
+    assert wide == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("language", [each for each in NAMES if each is not Language.EN])
+async def test_translated_pages_are_free_of_barriers(chromium: Browser, site: Site, language: str) -> None:
+    faults: dict[str, list[str]] = {}
+    for visitor in {page.visitor: None for page in TRANSLATED}:
+        async with opened(chromium, site.address, quiet_console=True, language=language) as tab:
+            await tab.context.add_cookies(site.cookies_of(visitor))
+            # All languages have the same templates: one page of each visitor tells.
+            for page in [page for page in TRANSLATED if page.visitor is visitor][:1]:
+                faults[str(page)] = await visited(tab, site, page)
+                assert await tab.get_attribute("html", "lang") == language
+    assert {page: found for page, found in faults.items() if found} == {}
 
 
 # Who opens which address, fills in which field with what, and presses which button; what is then there.

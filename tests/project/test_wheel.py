@@ -51,9 +51,12 @@ def test_a_wheel_has_the_guides_and_the_files_beside_them(names: set[str]) -> No
     assert {f"docs/{file}" for file in [*FILES, *(page.file for page in PAGES.values())]} <= names
 
 
-@pytest.mark.parametrize("folder", ["static", "templates", "examples"])
+@pytest.mark.parametrize(
+    "folder",
+    ["gateway/web/static", "gateway/web/templates", "gateway/web/examples", "schema/languages/catalogues"],
+)
 def test_a_wheel_has_what_pages_are_made_of(names: set[str], folder: str) -> None:
-    files = (ROOT / "gateway" / "web" / folder).rglob("*")
+    files = (ROOT / folder).rglob("*")
     assert {str(file.relative_to(ROOT)) for file in files if file.is_file()} <= names
 
 
@@ -129,6 +132,7 @@ def test_an_installation_serves_every_kind_of_page(installed: Command) -> None:
             assert {"/static/style.css", "/static/favicon.svg"} <= {link.partition("?")[0] for link in linked}
             served = [client.get(link).status_code for link in sorted(linked)]
             assert served == [200] * len(served)
+            assert "パスワード" in client.get("/sign-in?again=1", headers={"Accept-Language": "ja"}).text
             for contract in ("/openapi.json", SCHEMA_PATH, "/llms.txt"):
                 assert client.get(contract).status_code == 200, contract
 

@@ -70,7 +70,8 @@ async def test_a_passkeys_name_puts_no_link_into_a_mail(safe_gateway, account, o
         for said in (mail.text, shown):
             assert "Now at" in said
             assert "evil.test" not in said
-            assert "555" not in said
+            # The address has digits of its own, drawn anew in each run.
+            assert "555" not in said.replace(owner.user_email, "")
 
 
 async def test_an_account_has_ten_passkeys_at_most(safe_gateway, account, owner):

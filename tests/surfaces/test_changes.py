@@ -108,7 +108,7 @@ async def test_a_copy_that_follows_the_changes_is_the_original(surface, rest, se
         )
         for deletion in await pages(surface, "list_deletions", **span):
             kinds = [noun for noun, resource in DELETED.items() if resource == deletion["resource"]]
-            copies[kinds[0]].pop(deletion["id"], None)
+            copies[kinds[0]].pop(deletion["resource_id"], None)
         since = before
         for noun in NOUNS:
             originals = {item["id"]: plain(item) for item in await pages(rest, f"list_{noun}")}
@@ -158,8 +158,8 @@ async def test_removed_members_and_ended_invitations_are_listed(surface, gateway
     await surface.with_token(guest.token).decline_workspace_invitation(id=declined["id"])
     await owner.remove_workspace_member(id=colleague.member_id)
     listed = (await surface.list_deletions(resource=["workspace_member"]))["data"]
-    assert [item["id"] for item in listed[:2]] == [withdrawn["id"], declined["id"]]
-    assert {item["id"] for item in listed[2:]} == {colleague.member_id, ends_with_them["id"]}
+    assert [item["resource_id"] for item in listed[:2]] == [withdrawn["id"], declined["id"]]
+    assert {item["resource_id"] for item in listed[2:]} == {colleague.member_id, ends_with_them["id"]}
     reader = surface.with_token(await make_token(gateway, tenant, Scope.CUSTOMERS_READ))
     assert (await reader.list_deletions())["data"] == []
 
@@ -197,12 +197,12 @@ async def test_what_was_deleted_is_listed_in_order(surface, rest):
     await surface.delete_customer(id=team["id"])
     listed = (await surface.list_deletions())["data"]
     owner = team["members"][0]["id"]
-    assert [(item["resource"], item["id"]) for item in listed[:3]] == [
+    assert [(item["resource"], item["resource_id"]) for item in listed[:3]] == [
         ("member", first["id"]),
         ("custom_field", field["id"]),
         ("file", file["id"]),
     ]
-    assert {(item["resource"], item["id"]) for item in listed[3:]} == {
+    assert {(item["resource"], item["resource_id"]) for item in listed[3:]} == {
         ("customer", team["id"]),
         ("member", owner),
     }
@@ -222,7 +222,7 @@ async def test_only_what_the_scopes_can_read_is_listed(surface, rest, gateway, t
     await rest.delete_custom_field(id=field["id"])
     await rest.delete_customer(id=customer["id"])
     reader = surface.with_token(await make_token(gateway, tenant, Scope.CUSTOM_FIELDS_READ))
-    assert [item["id"] for item in (await reader.list_deletions())["data"]] == [field["id"]]
+    assert [item["resource_id"] for item in (await reader.list_deletions())["data"]] == [field["id"]]
     failure = await refused(
         reader.list_deletions(resource=["custom_field", "customer"]), 403, "insufficient_scope"
     )

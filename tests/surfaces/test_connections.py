@@ -119,17 +119,6 @@ async def test_an_empty_page_has_no_cursors(graphql):
     }
 
 
-async def test_lists_behind_links_are_connections_too(gateway, graphql, tenant):
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    await workspace.create_customer(data={"email": "reader@example.com"})
-    listed = f"data {{ id }} edges {{ cursor node {{ id name }} }} {INFO}"
-    document = f"{{ customers {{ data {{ events {{ {listed} }} }} }} }}"
-    ((customer,),) = [page["data"] for page in (await graphql(document))["data"].values()]
-    (edge,) = customer["events"]["edges"]
-    assert edge["node"]["id"] == customer["events"]["data"][0]["id"]
-    assert edge["cursor"] == customer["events"]["pageInfo"]["endCursor"]
-
-
 @pytest.mark.parametrize(("first", "size"), [(None, 5), (1, 1), (100, 5)])
 async def test_first_is_the_limit(graphql, shares, first, size):
     assert len((await graphql(WALK, first=first))["data"]["shares"]["edges"]) == size

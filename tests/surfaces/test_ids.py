@@ -1,9 +1,26 @@
 """Ids over GraphQL have the type ID, and wrong ones are refused in the words of REST."""
 
 import pytest
+from graphql import GraphQLObjectType
 
+from resolvers.graph.root import make_schema
 from tests.support.callers.surfaces import GraphQL, Refused, Rest
 
+WITH_OWN_IDS = {
+    "AuthorizedApplication",
+    "BrowserSession",
+    "Change",
+    "CustomerSession",
+    "FileUpload",
+    "OAuthClientDocument",
+    "PersonalAccessToken",
+    "Price",
+    "WebhookDelivery",
+    "WorkspaceAccessToken",
+    "WorkspaceInvitation",
+}
+# No type has the id of a user besides persons; a change's actor is specified with the id of what made it.
+WITH_IDS_OF_OTHERS = {"ChangeActor", "Person"}
 WRONG = [7, 1.5, True, [], {"a": 1}, "x", "", "00000000-0000-4000-8000-00000000000g"]
 
 
@@ -33,6 +50,16 @@ async def test_an_id_can_be_a_literal_or_a_variable(gateway, tenant, written):
             headers={"Authorization": f"Bearer {tenant.token}"},
         )
         assert answer.json()["data"] == {"workspace": {"id": id}}
+
+
+def test_no_type_has_the_id_of_another():
+    """Relay's store keeps one record for an id, whatever its type is."""
+    schema = make_schema()._schema
+    named = {name: type_ for name, type_ in schema.type_map.items() if isinstance(type_, GraphQLObjectType)}
+    nodes = {type_.name for type_ in schema.get_possible_types(schema.type_map["Node"])}
+    others = {name for name, type_ in named.items() if "id" in type_.fields and name not in nodes}
+    in_portal = {name for name in others if name.startswith("Portal")}
+    assert others - in_portal == WITH_OWN_IDS | WITH_IDS_OF_OTHERS
 
 
 async def test_the_schema_calls_every_id_an_id(gateway):

@@ -22,6 +22,8 @@ from rest_compat.openapi.document import openapi_document
 from tests.support.servers.live import serve
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
+# Of all operations together; derandomized, so that a run can be repeated.
+REQUESTS = int(os.environ.get("REQUESTS", "0"))
 # What is long enough to break a limit of a field may also be too long for a body.
 REFUSALS = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 CONFIGURATION = SchemathesisConfig.from_dict(
@@ -59,13 +61,21 @@ def _case(operation: Any, mode: GenerationMode) -> Any:
     return pytest.param(operation, mode, id=f"{operation.label}-{mode.value}")
 
 
+CASES = list(cases())
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("operation", "mode"), list(cases()))
+@pytest.mark.parametrize(("operation", "mode"), CASES)
 def test_every_operation_answers_as_documented(operation, mode, live):
     address, tenant = live
     headers = {"Authorization": f"Bearer {tenant.token}"}
 
-    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=-(-REQUESTS // len(CASES)) or EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case):
         case.validate_response(case.call(base_url=address, headers=headers), checks=CHECKS)

@@ -17,6 +17,7 @@ from oauth.scopes import Scope
 from resolvers.graph.execution.planned.plans import DocumentPlan
 from resolvers.graph.survey.documents import KeptDocument
 from tests.support.callers.documents import (
+    CURSOR,
     HEAD,
     NODES,
     ROOTS,
@@ -47,6 +48,7 @@ SCOPES: tuple[Any, ...] = (
 # By the application itself: an `id` is given again once its object is gone.
 _WORLDS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 _TENANTS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_CURSORS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _TOKENS: dict[Any, str] = {}
 _planned = {"documents": 0, "answers": 0}
 
@@ -87,9 +89,23 @@ async def home(gateway: Any) -> Any:
             if amount:
                 await workspace.record_payment(id=session["id"], data={"amount": amount, "currency": "usd"})
         await workspace.delete_customer(id=deleted["id"])
+        _CURSORS[gateway.app] = await cursor_of(gateway, tenant.token, world)
         _WORLDS[gateway.app] = tenant.token, world
         _TENANTS[gateway.app] = tenant
     return _WORLDS[gateway.app]
+
+
+async def cursor_of(gateway: Any, token: str, world: Any) -> str:
+    """A cursor of the events of the world's customer, who then has more than one."""
+    answer = await gateway.client.post(
+        "/api/events/ingest",
+        json={"events": [{"name": name, "customer_id": world.team} for name in ("first", "second")]},
+        headers=bearer(token),
+    )
+    assert answer.status_code == 201, answer.text
+    document = f'{{ customer(id: "{world.team}") {{ events(first: 1) {{ pageInfo {{ endCursor }} }} }} }}'
+    answer = await gateway.client.post("/graphql", json={"query": document}, headers=bearer(token))
+    return str(answer.json()["data"]["customer"]["events"]["pageInfo"]["endCursor"])
 
 
 async def credential(gateway: Any, scopes: Any) -> str:
@@ -144,7 +160,7 @@ def documents(draw: st.DrawFn, schema: Any, world: Any) -> str:
 async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     schema, (_, world) = gateway.app.state.schema, await home(gateway)
     token = await credential(gateway, data.draw(st.sampled_from(SCOPES)))
-    text = data.draw(documents(schema._schema, world))
+    text = data.draw(documents(schema._schema, world)).replace(CURSOR, _CURSORS[gateway.app])
     sent = {"query": text, "variables": VARIABLES if text.startswith(HEAD) else {}}
 
     async def answer() -> Any:

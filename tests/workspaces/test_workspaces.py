@@ -264,12 +264,12 @@ async def test_reading_is_not_enough_to_change(surface, gateway, tenant):
 
 @pytest.mark.parametrize("kind", ["token", "personal_token"])
 async def test_a_workspace_is_never_chosen_by_the_credential_alone(graphql, tenant, kind):
-    document = "{ workspace { name } viewer { workspace { id } } }"
+    document = "{ workspace { name } viewer { workspaceId } }"
     body = await graphql(document, getattr(tenant, kind))
     assert body["data"]["workspace"] is None
     (error,) = body["errors"]
     assert error["message"] == "Name the workspace by either `id` or `slug`"
     assert [entry["loc"] for entry in error["extensions"]["detail"]] == [["id"]]
     # With a token of the workspace, `viewer` tells which one it is.
-    own = {"id": tenant.id} if kind == "token" else None
-    assert body["data"]["viewer"]["workspace"] == own
+    own = tenant.id if kind == "token" else None
+    assert body["data"]["viewer"] == {"workspaceId": own}

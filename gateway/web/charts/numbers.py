@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from babel import Locale
 from babel.numbers import get_currency_symbol
 
-from schema.values.prose import LOCALE
+from schema.languages.speech import babel_locale
+from schema.values.prose import write_number
 from storage.enums import Currency
 from storage.metrics.definitions import Unit
 
@@ -44,29 +46,37 @@ class Measure:
         """Many values, as `full` writes one."""
         divisor = self.divisor
         if self.unit is Unit.MONEY:
-            symbol, places = _symbol(self.currency), self.currency.exponent
-            written = [f"{symbol}{abs(value) / divisor:,.{places}f}" for value in values]
+            (before, after), places = _signs(self.currency, babel_locale()), self.currency.exponent
+            written = [f"{before}{write_number(abs(value) / divisor, places)}{after}" for value in values]
             return [_signed(text, value) for text, value in zip(written, values, strict=True)]
         if self.unit is Unit.BYTES:
             return [_sized(value) for value in values]
         if self.is_percentage:
-            return [f"{value / divisor:,.1f}%" for value in values]
+            return [write_percentage(value / divisor) for value in values]
         places = 0 if self.unit is Unit.COUNT else 2
-        return [f"{value:,.{places}f}" for value in values]
+        return [write_number(value, places) for value in values]
 
     def short(self, number: float) -> str:
         """The number of a tick, divided already: `$1.2K`, `50%` or `2 MB`."""
         if self.unit is Unit.BYTES:
             return _sized(number)
         if self.is_percentage:
-            return f"{number:g}%"
-        text = _shortened(abs(number))
-        return _signed(f"{_symbol(self.currency)}{text}" if self.unit is Unit.MONEY else text, number)
+            return f"{_local(f'{number:g}')}{_percent_sign(babel_locale())}"
+        text = _local(_shortened(abs(number)))
+        if self.unit is Unit.MONEY:
+            before, after = _signs(self.currency, babel_locale())
+            text = f"{before}{text}{after}"
+        return _signed(text, number)
 
 
 def change(now: float, before: float) -> float | None:
     """The change as a fraction of what was before; None where that was nothing."""
     return None if not before else (now - before) / abs(before)
+
+
+def write_percentage(number: float, places: int = 1) -> str:
+    """Like `62.5%`."""
+    return f"{write_number(number, places)}{_percent_sign(babel_locale())}"
 
 
 def _signed(text: str, number: float) -> str:
@@ -85,11 +95,24 @@ def _shortened(number: float) -> str:
 def _sized(number: float) -> str:
     for size, name in _BYTES:
         if abs(number) >= size:
-            return f"{number / size:.3g} {name}"
+            return f"{_local(f'{number / size:.3g}')} {name}"
     return f"{number:.0f} B"
 
 
+def _local(text: str) -> str:
+    """A short number with the decimal separator of the page."""
+    return text.replace(".", str(babel_locale().number_symbols["latn"]["decimal"]))
+
+
 @lru_cache
-def _symbol(currency: Currency) -> str:
-    symbol = str(get_currency_symbol(currency.value.upper(), LOCALE))
-    return f"{symbol}\N{NO-BREAK SPACE}" if symbol[-1].isalpha() else symbol
+def _signs(currency: Currency, locale: Locale) -> tuple[str, str]:
+    """What stands before an amount and behind it."""
+    symbol = str(get_currency_symbol(currency.value.upper(), locale))
+    pattern = locale.currency_formats["standard"]
+    before, after = (part[0].replace("¤", symbol) for part in (pattern.prefix, pattern.suffix))
+    return f"{before}\N{NO-BREAK SPACE}" if before[-1:].isalpha() else before, after
+
+
+@lru_cache
+def _percent_sign(locale: Locale) -> str:
+    return str(locale.percent_formats[None].suffix[0])

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from gateway.web.charts.drawing import Series, draw
 from gateway.web.charts.moments import full_labels, short_labels
-from gateway.web.charts.numbers import Measure, change
+from gateway.web.charts.numbers import Measure, change, write_percentage
 from gateway.web.dashboard.layout import BURDENS, PERCENTAGES, is_drawn_as_bars
 from gateway.web.dashboard.queries import csv_address
 from gateway.web.dashboard.question import Question, moments_of
@@ -224,13 +224,16 @@ class Charts:
         before = float(getattr(comparison.totals, slug))
         fraction = change(self._total(info), before)
         if fraction is None:
-            return Change("new" if self._total(info) else "0%", "level", "neutral", measure.full(before))
+            text = "new" if self._total(info) else write_percentage(0, 0)
+            return Change(text, "level", "neutral", measure.full(before))
         direction = "level" if abs(fraction) < 0.0005 else "up" if fraction > 0 else "down"
         is_good = (direction == "up") is not (slug in BURDENS)
         mood = "good" if is_good else "bad"
         if direction == "level" or not self.may_judge:
             mood = "neutral"
-        text = "over 1,000%" if abs(fraction) > LARGEST_CHANGE else f"{abs(fraction):.1%}"
+        text = write_percentage(100 * abs(fraction))
+        if abs(fraction) > LARGEST_CHANGE:
+            text = f"over {write_percentage(100 * LARGEST_CHANGE, 0)}"
         return Change(text, direction, mood, measure.full(before))
 
     def _as_many(self, values: Sequence[float], before: list[str]) -> list[str]:

@@ -27,6 +27,7 @@ from oauth.provider.redirects import form_target
 from oauth.provider.subjects import find_subject
 from resolvers.operations.admission import admit
 from resolvers.operations.security_events import note_consent
+from schema.languages.speech import gettext
 from storage.engine.connections import Connection
 
 # More workspaces than these are chosen from a list.
@@ -54,8 +55,8 @@ class Question:
 
 def authorize_routes() -> list[Route]:
     return [
-        Route(AUTHORIZE_PATH, page(_told(show), anyone=True)),
-        Route(AUTHORIZE_PATH, page(_told(take), anyone=True), methods=["POST"]),
+        Route(AUTHORIZE_PATH, page(_told(show), anyone=True, translated=True)),
+        Route(AUTHORIZE_PATH, page(_told(take), anyone=True, translated=True), methods=["POST"]),
     ]
 
 
@@ -109,7 +110,7 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
             return _go_on(location)
         if isinstance(question.step, AlreadyAllowed):
             return visit.redirect(_address(AUTHORIZE_PATH, question.pairs))
-        return _render(question, question.step, problem="Choose one of your workspaces.")
+        return _render(question, question.step, problem=gettext("Choose one of your workspaces."))
 
 
 async def _read(visit: Visit, connection: Connection) -> Question:

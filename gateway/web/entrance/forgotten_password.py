@@ -14,6 +14,7 @@ from resolvers.sign_in.forgotten_passwords import (
 from resolvers.sign_in.mailed_links import FORGOTTEN_PATH, PATHS, LinkState, MailedLink
 from schema.accounts.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
+from schema.languages.speech import gettext
 from storage.enums import LinkPurpose
 
 NEW_PATH = PATHS[LinkPurpose.PASSWORD]
@@ -21,10 +22,10 @@ NEW_PATH = PATHS[LinkPurpose.PASSWORD]
 
 def forgotten_password_routes() -> list[Route]:
     return [
-        Route(FORGOTTEN_PATH, page(show_request, anyone=True)),
-        Route(FORGOTTEN_PATH, page(take_request, anyone=True), methods=["POST"]),
-        Route(NEW_PATH, page(show_link, anyone=True)),
-        Route(NEW_PATH, page(take_password, anyone=True), methods=["POST"]),
+        Route(FORGOTTEN_PATH, page(show_request, anyone=True, translated=True)),
+        Route(FORGOTTEN_PATH, page(take_request, anyone=True, translated=True), methods=["POST"]),
+        Route(NEW_PATH, page(show_link, anyone=True, translated=True)),
+        Route(NEW_PATH, page(take_password, anyone=True, translated=True), methods=["POST"]),
     ]
 
 
@@ -65,7 +66,7 @@ async def take_password(visit: Visit) -> Response:
         return _show(visit, link, form.refused(invalid), 422)
     if link.state is not LinkState.VALID:
         return _show(visit, link, form)
-    notice = "Password changed. All sessions and tokens have ended. Sign in with your new password."
+    notice = gettext("Password changed. All sessions and tokens have ended. Sign in with your new password.")
     return visit.redirect(f"{SIGN_IN_PATH}?again=1", notice)
 
 

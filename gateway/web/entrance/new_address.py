@@ -15,8 +15,8 @@ PATH = PATHS[LinkPurpose.NEW_ADDRESS]
 
 def new_address_routes() -> list[Route]:
     return [
-        Route(PATH, page(show_link, anyone=True)),
-        Route(PATH, page(take_link), methods=["POST"]),
+        Route(PATH, page(show_link, anyone=True, translated=True)),
+        Route(PATH, page(take_link, translated=True), methods=["POST"]),
     ]
 
 

@@ -6,12 +6,13 @@ from starlette.routing import Route
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import CONFIRMATION_PATH, Visit, confirm, local_path, page, show_confirmation
 from schema.errors import Invalid
+from schema.languages.speech import gettext
 
 
 def password_confirmation_routes() -> list[Route]:
     return [
-        Route(CONFIRMATION_PATH, page(show)),
-        Route(CONFIRMATION_PATH, page(take), methods=["POST"]),
+        Route(CONFIRMATION_PATH, page(show, translated=True)),
+        Route(CONFIRMATION_PATH, page(take, translated=True), methods=["POST"]),
     ]
 
 
@@ -28,4 +29,6 @@ async def take(visit: Visit) -> Response:
         await confirm(visit, form)
     except Invalid as invalid:
         return await show_confirmation(visit, form.refused(invalid), 422)
-    return visit.redirect(local_path(form.raw("next")), "Confirmed. We will not ask again for an hour.")
+    return visit.redirect(
+        local_path(form.raw("next")), gettext("Confirmed. We will not ask again for an hour.")
+    )

@@ -11,6 +11,7 @@ from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import SIGN_IN_PATH, Visit, local_path, page
 from resolvers.sign_in.by_second_factor import get_second_step, sign_in_with_passkey, take_second_step
 from schema.errors import Invalid
+from schema.languages.speech import gettext
 
 
 def second_step_routes(entrance: Entrance) -> list[Route]:
@@ -33,9 +34,9 @@ def second_step_routes(entrance: Entrance) -> list[Route]:
         return enter(visit, opened, next_path)
 
     return [
-        Route(SECOND_STEP_PATH, page(show_step, anyone=True)),
-        Route(SECOND_STEP_PATH, page(take_step, anyone=True), methods=["POST"]),
-        Route(PASSKEY_PATH, page(take_passkey, anyone=True), methods=["POST"]),
+        Route(SECOND_STEP_PATH, page(show_step, anyone=True, translated=True)),
+        Route(SECOND_STEP_PATH, page(take_step, anyone=True, translated=True), methods=["POST"]),
+        Route(PASSKEY_PATH, page(take_passkey, anyone=True, translated=True), methods=["POST"]),
     ]
 
 
@@ -73,7 +74,9 @@ async def _show(visit: Visit, form: Form, status_code: int = 200) -> Response:
 
 def _ended(visit: Visit, form: Form) -> Response:
     address = f"{SIGN_IN_PATH}?{urlencode({'next': form.raw('next')})}"
-    response = visit.redirect(address, "Sign in again. You ran out of time, or too many codes were wrong.")
+    response = visit.redirect(
+        address, gettext("Sign in again. You ran out of time, or too many codes were wrong.")
+    )
     visit.cookies.clear(response, SECOND_STEP)
     return response
 

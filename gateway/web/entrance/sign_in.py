@@ -9,7 +9,7 @@ from starlette.routing import Route
 from gateway.endpoints.discovery import AUTHORIZE_PATH
 from gateway.web.kit.cookies import KNOWN, SECOND_STEP, SESSION, VISITOR
 from gateway.web.kit.forms import Form
-from gateway.web.kit.visits import SIGN_IN_PATH, Visit, local_path, page
+from gateway.web.kit.visits import SIGN_IN_PATH, Visit, keep_language, local_path, page
 from oauth.provider.reauthentication import digest_of, read_pairs
 from resolvers.credentials.browser_sessions import LIFETIME
 from resolvers.sign_in.by_second_factor import passkey_sign_in_options
@@ -18,8 +18,9 @@ from resolvers.sign_in.second_steps import LIFETIME as SECOND_STEP_LIFE
 from resolvers.sign_in.second_steps import PendingSignIn
 from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out
 from schema.errors import Invalid
+from schema.languages.speech import gettext
 
-SIGN_OUT_PATH = "/sign-out"
+SIGN_OUT_PATH, LANGUAGE_PATH = "/sign-out", "/language"
 SECOND_STEP_PATH, PASSKEY_PATH = "/sign-in/second-step", "/sign-in/passkey"
 
 
@@ -64,9 +65,10 @@ class Entrance:
 def sign_in_routes(entrance: Entrance) -> list[Route]:
     """Sign-in and sign-out."""
     return [
-        Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
-        Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
-        Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
+        Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True, translated=True)),
+        Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True, translated=True), methods=["POST"]),
+        Route(LANGUAGE_PATH, page(take_language, anyone=True, translated=True), methods=["POST"]),
+        Route(SIGN_OUT_PATH, page(leave, anyone=True, translated=True), methods=["POST"]),
     ]
 
 
@@ -76,9 +78,14 @@ async def leave(visit: Visit) -> Response:
         return visit.redirect(SIGN_IN_PATH)
     await visit.form()
     await sign_out(visit.ctx, visit.session)
-    response = visit.redirect(SIGN_IN_PATH, "You are signed out.")
+    response = visit.redirect(SIGN_IN_PATH, gettext("You are signed out."))
     visit.cookies.clear(response, SESSION)
     return response
+
+
+async def take_language(visit: Visit) -> Response:
+    """Keep the chosen language in the browser, of whichever user."""
+    return keep_language(visit, await visit.as_visitor().form(), SIGN_IN_PATH)
 
 
 def _next_path(visit: Visit) -> str:

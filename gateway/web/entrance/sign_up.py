@@ -20,6 +20,7 @@ from resolvers.sign_in.sign_up import (
 )
 from schema.accounts.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
+from schema.languages.speech import gettext
 
 PATH = "/sign-up"
 
@@ -57,10 +58,10 @@ class SignUpPages:
 def sign_up_routes(outbox: str | None) -> list[Route]:
     pages = SignUpPages(outbox)
     return [
-        Route(PATH, page(pages.show_request, anyone=True)),
-        Route(PATH, page(pages.take_request, anyone=True), methods=["POST"]),
-        Route(LINK_PATH, page(show_link, anyone=True)),
-        Route(LINK_PATH, page(take_account, anyone=True), methods=["POST"]),
+        Route(PATH, page(pages.show_request, anyone=True, translated=True)),
+        Route(PATH, page(pages.take_request, anyone=True, translated=True), methods=["POST"]),
+        Route(LINK_PATH, page(show_link, anyone=True, translated=True)),
+        Route(LINK_PATH, page(take_account, anyone=True, translated=True), methods=["POST"]),
     ]
 
 
@@ -84,7 +85,7 @@ async def take_account(visit: Visit) -> Response:
     except Invalid as invalid:
         return _show_link(visit, link, form.refused(invalid), 422)
     if isinstance(opened, OpenedSession):
-        return enter(visit, opened, next_path, "Your account is ready.")
+        return enter(visit, opened, next_path, gettext("Your account is ready."))
     return _show_link(visit, opened, form)
 
 

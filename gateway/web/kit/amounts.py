@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
+from babel.numbers import get_currency_symbol
+
+from schema.languages.speech import babel_locale
 from schema.values.prose import write_amount
 from storage.enums import Currency
 
@@ -71,9 +74,14 @@ def read_amount(text: str, currency: str) -> int:
 
 
 def major_units(amount: int, currency: str) -> str:
-    """An amount as a form has it: `15.00`, or `1500` in a currency without decimal places."""
+    """An amount as a form has it: `15.00`, or `1500` in a currency without decimal places.
+
+    It has no groups, and the decimal separator of the page.
+    """
     exponent = exponent_of(currency)
-    return f"{Decimal(amount).scaleb(-exponent):.{exponent}f}"
+    text = f"{Decimal(amount).scaleb(-exponent):.{exponent}f}"
+    separator = str(babel_locale().number_symbols["latn"]["decimal"])
+    return text.replace(".", separator) if separator in _DECIMAL_SEPARATORS else text
 
 
 def _example(currency: str) -> str:
@@ -120,10 +128,15 @@ def _why_not(number: str, currency: str, places: int) -> str:
 
 def _without_currency(text: str, currency: str) -> str:
     """The text without the currency's code or sign on one of its sides. Raises for another currency's."""
+    signs = (currency, *SIGNS_OF_CURRENCIES.get(currency, ()))
+    sign = str(get_currency_symbol(currency.upper(), babel_locale())) if currency else ""
+    if sign.casefold() not in signs:
+        # As the page itself writes it, perhaps with a space: `$ US`.
+        text = text.replace(sign, currency, 1) if sign else text
     written = _WORD.search(text.casefold())
     if written is None:
         return text
-    if written[0] not in (currency, *SIGNS_OF_CURRENCIES.get(currency, ())):
+    if written[0] not in signs:
         if currency and any(written[0] in (other, *signs) for other, signs in SIGNS_OF_CURRENCIES.items()):
             raise AmountRefused(f"Amounts here are in {currency.upper()}: leave out the other currency")
         return text

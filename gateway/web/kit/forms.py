@@ -8,9 +8,11 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 from gateway.web.kit.origins import is_from_elsewhere
+from gateway.web.words.messages import in_language
 from gateway.web.words.problems import in_plain_words
 from resolvers.operations.bodies import read_body
 from schema.errors import Invalid, NotPermitted, Problem, problem
+from schema.languages.speech import gettext
 from storage.sealing import Purpose, is_signed, sign
 
 TOKEN = "form_token"  # noqa: S105
@@ -64,7 +66,7 @@ class Form:
         for entry in self.problems:
             parts = [part for part in entry["loc"] if isinstance(part, str)]
             name = ".".join(parts[1:] if parts[:1] == ["data"] else parts)
-            messages.setdefault(name, in_plain_words(entry))
+            messages.setdefault(name, in_language(in_plain_words(entry)))
         return messages
 
     def label(self, name: str, text: str) -> str:
@@ -74,7 +76,7 @@ class Form:
 
     def called(self, name: str, message: str) -> str:
         """The message after the field's label, for the list of errors."""
-        label = self.labels.get(name, "").removesuffix(" (optional)")
+        label = self.labels.get(name, "").removesuffix(gettext(" (optional)"))
         return f"{label}: {message}" if label else message
 
 

@@ -8,8 +8,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from gateway.web.kit.assets import asset_url
+from gateway.web.kit.languages import NAMES
 from gateway.web.kit.moments import shown_in, write_moment
+from gateway.web.words.messages import in_language
+from gateway.web.words.scripts import passkey_words, password_words
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge
+from schema.languages.speech import current_speech
+from schema.languages.templates import translate
+from schema.values.prose import write_date
 
 TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
 
@@ -39,7 +45,14 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["asset"] = asset_url
+    templates.globals["speech"] = current_speech
     templates.filters["moment"] = write_moment
+    templates.filters["date"] = write_date
+    templates.globals["in_language"] = in_language
+    templates.globals["password_words"] = password_words
+    templates.globals["passkey_words"] = passkey_words
+    templates.globals["languages"] = NAMES
+    translate(templates)
     return templates
 
 

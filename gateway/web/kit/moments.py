@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 from starlette.requests import Request
 
+from schema.values.prose import write_short_moment
 from storage.metrics.zones import in_zone
 
 DEFAULT_ZONE = "UTC"
@@ -33,12 +34,8 @@ def zone_of(request: Request) -> str | None:
 
 def write_moment(at: datetime) -> Markup:
     """A date and time as HTML; without a zone of the page in UTC, for a script to write in the reader's."""
-    zone, utc = _zone.get(), f"{_text(at.astimezone(UTC))} UTC"
+    zone, utc = _zone.get(), f"{write_short_moment(at.astimezone(UTC))} UTC"
     if zone is None:
         return Markup('<time datetime="{}" data-local>{}</time>').format(at.isoformat(), utc)
-    here = _text(in_zone(at, zone))
+    here = write_short_moment(in_zone(at, zone))
     return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), utc, here)
-
-
-def _text(at: datetime) -> str:
-    return at.strftime("%-d %b %Y, %H:%M")

@@ -7,16 +7,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 from urllib.parse import urlencode
-from uuid import UUID
 
-from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from gateway.web.kit.cookies import LAST_WORKSPACE, NOTICE, SESSION, VISITOR, Cookies
 from gateway.web.kit.forms import Form, read_form, token_for
 from gateway.web.kit.html import html_page
+from gateway.web.kit.languages import (
+    LANGUAGE,
+    LANGUAGE_KEPT,
+    formats_of,
+    read_language,
+    spoken,
+    words_of,
+)
 from gateway.web.kit.moments import zone_of
+from gateway.web.kit.signed_in import SignedIn, find_signed_in
 from oauth.authentication import authenticate_session
 from resolvers.operations.admission import Demand, admit
 from resolvers.operations.context import Context, Outcome
@@ -25,10 +32,7 @@ from resolvers.operations.runner import run
 from resolvers.operations.security_events import note_refusals
 from resolvers.sign_in.by_second_factor import confirm_user, get_needed_confirmation
 from schema.errors import Failure, Invalid, ReauthenticationRequired
-from storage.rows.rows import table_of
 from storage.sealing import Purpose, read_signed, signed
-from storage.tables.accounts.users import UserRow
-from storage.tables.credentials.credentials import CredentialRow
 
 SIGN_IN_PATH = "/sign-in"
 HOME_PATH = "/workspaces"
@@ -44,24 +48,6 @@ _VISITOR = re.compile(r"[A-Za-z0-9_-]{43}")
 _PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*")
-_users, _credentials = table_of(UserRow), table_of(CredentialRow)
-
-
-@dataclass(frozen=True)
-class SignedIn:
-    """The signed-in user.
-
-    `at` is when they authenticated, `session_id` the session's credential, and `signed_in_for` the digest
-    of the authorization request that they signed in for.
-    """
-
-    id: UUID
-    email: str
-    name: str | None
-    email_verified: bool
-    session_id: UUID
-    at: datetime
-    signed_in_for: str | None
 
 
 @dataclass(frozen=True)
@@ -123,6 +109,7 @@ class Visit:
         shown = {**values, "visit": self, "notice": notice}
         response = html_page(template, policy, status_code, zone=zone_of(self.request), **shown)
         response.headers["Cache-Control"] = NEVER_KEEP
+        response.headers["Vary"] = "Accept-Language, Cookie"
         if notice is not None:
             self.cookies.clear(response, NOTICE)
         if self.cookies.read(self.request, VISITOR) != self.visitor:
@@ -143,8 +130,18 @@ class Visit:
         """Redirect to the sign-in and from there back to this page; a sent form is lost."""
         address = START_PATH
         if self.request.method == "GET":
-            address = self.request.url.path + (f"?{query}" if (query := self.request.url.query) else "")
+            address = self.address
         return self.redirect(f"{SIGN_IN_PATH}?{urlencode({'next': address})}")
+
+    @property
+    def address(self) -> str:
+        """The path of the page with its query."""
+        return f"{self.request.url.path}?{self.request.url.query}".removesuffix("?")
+
+    @property
+    def offers_languages(self) -> bool:
+        """Whether the page is translated and can be asked for again in another language."""
+        return self.request.method == "GET" and getattr(self.request.state, "is_translated", False)
 
     @property
     def form_token(self) -> str:
@@ -175,14 +172,23 @@ class Visit:
 Handler = Callable[[Visit], Awaitable[Response]]
 
 
-def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Awaitable[Response]]:
+def page(
+    handler: Handler, *, anyone: bool = False, translated: bool = False
+) -> Callable[[Request], Awaitable[Response]]:
     """An endpoint for `Route`, which shows failures on a page and asks users to sign in.
 
-    `anyone` is for pages that do not need a signed-in user.
+    `anyone` is for pages that do not need a signed-in user, `translated` for those whose words are in the
+    reader's language. Dates, numbers and amounts follow the reader's locale on every page.
     """
 
     async def endpoint(request: Request) -> Response:
         visit = _unknown_visit(request)
+        speech = (words_of if translated else formats_of)(request, visit.cookies)
+        request.state.is_translated = translated
+        with spoken(visit.ctx.caller, speech):
+            return await answered(visit)
+
+    async def answered(visit: Visit) -> Response:
         try:
             await admit(visit.ctx.caller, [])
             visit = await _recognized(visit)
@@ -209,8 +215,7 @@ async def admitted_visit(request: Request) -> Visit:
 async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
     """Ask for the password, and then handle the form with everything that was entered."""
     if visit.request.method != "POST":
-        address = f"{visit.request.url.path}?{visit.request.url.query}".removesuffix("?")
-        return visit.redirect(f"{CONFIRMATION_PATH}?{urlencode({'next': address})}")
+        return visit.redirect(f"{CONFIRMATION_PATH}?{urlencode({'next': visit.address})}")
     form = await visit.form()
     if form.values.keys().isdisjoint(CONFIRMATION.values()):
         return await show_confirmation(visit, form, status_code=403)
@@ -246,6 +251,14 @@ async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) ->
     )
 
 
+def keep_language(visit: Visit, form: Form, home: str) -> Response:
+    """Store the chosen language in the browser, and redirect to the page where it was chosen."""
+    response = visit.redirect(local_path(form.raw("next"), home))
+    if (language := read_language(form.raw("language"))) is not None:
+        visit.cookies.write(response, LANGUAGE, language.value, seconds=LANGUAGE_KEPT)
+    return response
+
+
 def local_path(path: str, default: str = START_PATH) -> str:
     """The path if it stays on this host, otherwise the default: no open redirects."""
     return path if _LOCAL_PATH.fullmatch(path) else default
@@ -271,30 +284,7 @@ async def _recognized(visit: Visit) -> Visit:
         return visit
     caller = replace(ctx.caller, principal=principal, credential=session)
     ctx.caller.noted_principal = principal
-    user = await _find_user(ctx, principal.credential_id)
+    user = await find_signed_in(ctx, principal.credential_id)
     if user is None:
         return visit
     return replace(visit, ctx=replace(ctx, caller=caller), user=user, session=session, binding=session)
-
-
-async def _find_user(ctx: Context, session_id: UUID) -> SignedIn | None:
-    """The session's user; None if the account was deleted a moment ago."""
-    statement = (
-        select(_users, _credentials.c.authenticated_at, _credentials.c.authorization_digest)
-        .join_from(_credentials, _users, _credentials.c.user_id == _users.c.id)
-        .where(_credentials.c.id == session_id)
-    )
-    async with ctx.read() as connection:
-        row = (await connection.execute(statement)).first()
-    if row is None:
-        return None
-    is_verified = row.email_verified_at is not None
-    return SignedIn(
-        row.id,
-        row.email,
-        row.name,
-        is_verified,
-        session_id,
-        row.authenticated_at,
-        row.authorization_digest,
-    )

@@ -10,10 +10,11 @@ from gateway.web.portal.visits import ENDED, PortalVisit, customer_behind
 from resolvers.portal.portal import get_portal_customer
 from resolvers.portal.sessions import authenticate_portal_code, end_portal_session, request_portal_code
 from schema.errors import Invalid, InvalidCode, InvalidToken, problem
+from schema.languages.speech import gettext, noted
 from storage.clock import now
 
 TOKEN = "customer_session_token"  # noqa: S105
-EXPIRED_LINK = "This link has expired. Enter your email address to sign in."
+EXPIRED_LINK = noted("This link has expired. Enter your email address to sign in.")
 
 
 async def show_link(portal: PortalVisit, token: str) -> Response:
@@ -26,7 +27,7 @@ async def show_link(portal: PortalVisit, token: str) -> Response:
     try:
         principal = await customer_behind(portal.visit, portal.workspace, token)
     except InvalidToken:
-        return portal.leave(EXPIRED_LINK)
+        return portal.leave(gettext(EXPIRED_LINK))
     caller = replace(portal.visit.ctx.caller, principal=principal, credential=token)
     behind = replace(portal.visit, ctx=replace(portal.visit.ctx, caller=caller))
     customer = await behind.call(get_portal_customer)
@@ -42,14 +43,14 @@ async def take_link(portal: PortalVisit) -> Response:
     try:
         principal = await customer_behind(portal.visit, portal.workspace, token)
     except InvalidToken:
-        return portal.leave(EXPIRED_LINK)
+        return portal.leave(gettext(EXPIRED_LINK))
     left = int((principal.expires_at_stamp or 0) - now().timestamp())
     return portal.enter(token, max(left, 1))
 
 
 def show_entrance(portal: PortalVisit, form: Form | None = None, status_code: int = 200) -> Response:
     """The form for the email address."""
-    message = ENDED if portal.had_ended else None
+    message = gettext(ENDED) if portal.had_ended else None
     return portal.render(
         "portal_entrance.html", status_code=status_code, form=form or Form.of(), message=message
     )
@@ -75,7 +76,7 @@ async def take_code(portal: PortalVisit) -> Response:
     try:
         opened = await portal.visit.call(authenticate_portal_code, data=data)
     except InvalidCode:
-        message = "This code is wrong or has expired. Check the latest email or request a new code"
+        message = noted("This code is wrong or has expired. Check the latest email or request a new code")
         return _ask_again(portal, form.refused(Invalid([problem(("data", "code"), message)])))
     except Invalid as invalid:
         return _ask_again(portal, form.refused(invalid))
@@ -88,7 +89,7 @@ async def take_leave(portal: PortalVisit) -> Response:
     """End the session in every browser."""
     await portal.visit.form()
     await portal.visit.call(end_portal_session)
-    return portal.leave("You are signed out.")
+    return portal.leave(gettext("You are signed out."))
 
 
 def _ask_again(portal: PortalVisit, form: Form) -> Response:

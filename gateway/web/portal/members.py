@@ -14,12 +14,13 @@ from resolvers.portal.members import (
 from resolvers.portal.portal import get_portal_customer
 from schema.errors import Invalid
 from schema.kit.pages import MOST_PER_PAGE
+from schema.languages.speech import gettext, noted
 from storage.enums import CustomerType, MemberRole
 
 ROLES = {
-    MemberRole.MEMBER: "Member",
-    MemberRole.BILLING_MANAGER: "Billing manager",
-    MemberRole.OWNER: "Owner",
+    MemberRole.MEMBER: noted("Member"),
+    MemberRole.BILLING_MANAGER: noted("Billing manager"),
+    MemberRole.OWNER: noted("Owner"),
 }
 
 
@@ -34,7 +35,7 @@ async def take_member(portal: PortalVisit) -> Response:
         member = await portal.visit.call(create_portal_member, key=form.raw("once"), data=data)
     except Invalid as invalid:
         return await _show_members(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/members", f"Added {member.email}.")
+    return portal.visit.redirect(f"{portal.path}/members", gettext("Added %(email)s.", email=member.email))
 
 
 async def show_member(portal: PortalVisit) -> Response:
@@ -51,7 +52,7 @@ async def take_change(portal: PortalVisit) -> Response:
         )
     except Invalid as invalid:
         return await _show_member(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/members", f"Saved {member.email}.")
+    return portal.visit.redirect(f"{portal.path}/members", gettext("Saved %(email)s.", email=member.email))
 
 
 async def remove_member(portal: PortalVisit) -> Response:
@@ -60,7 +61,7 @@ async def remove_member(portal: PortalVisit) -> Response:
         await portal.visit.call(delete_portal_member, id=portal.visit.request.path_params["id"])
     except Invalid as invalid:
         return await _show_member(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/members", "Member removed.")
+    return portal.visit.redirect(f"{portal.path}/members", gettext("Member removed."))
 
 
 async def _show_members(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:
@@ -71,7 +72,7 @@ async def _show_members(portal: PortalVisit, form: Form, status_code: int = 200)
         status_code=status_code,
         form=form,
         listing=listing,
-        roles=ROLES,
+        roles={role: gettext(name) for role, name in ROLES.items()},
         may_change=await _may_change(portal),
     )
 
@@ -83,7 +84,7 @@ async def _show_member(portal: PortalVisit, form: Form, status_code: int = 200) 
         status_code=status_code,
         form=form,
         member=member,
-        roles=ROLES,
+        roles={role: gettext(name) for role, name in ROLES.items()},
         may_change=await _may_change(portal),
     )
 

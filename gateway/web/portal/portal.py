@@ -1,9 +1,13 @@
 """Pages of the customer portal: what customers may do by the API, without JavaScript."""
 
+from contextlib import suppress
+
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
+from gateway.web.kit.languages import read_language
+from gateway.web.kit.visits import keep_language
 from gateway.web.portal.entrance import (
     TOKEN,
     show_entrance,
@@ -17,14 +21,15 @@ from gateway.web.portal.members import remove_member, show_member, show_members,
 from gateway.web.portal.purchases import show_purchase, show_purchases, take_download
 from gateway.web.portal.shares import show_share, show_shares
 from gateway.web.portal.visits import PortalVisit, portal_page
-from gateway.web.words.portal import COUNTRIES
+from gateway.web.words.portal import countries
 from resolvers.portal.portal import (
     PROFILE_ROLES,
     get_portal_customer,
     update_portal_customer,
 )
 from schema.customers.addresses import BillingAddress
-from schema.errors import Invalid
+from schema.errors import Invalid, NotPermitted
+from schema.languages.speech import gettext
 from storage.enums import CustomerType
 
 PATH = "/{slug}/portal"
@@ -40,6 +45,7 @@ def portal_routes() -> list[Route]:
         Route(f"{PATH}/enter", portal_page(take_code, anyone=True), methods=["POST"]),
         Route(f"{PATH}/continue", portal_page(show_portal, anyone=True)),
         Route(f"{PATH}/continue", portal_page(take_link, anyone=True), methods=["POST"]),
+        Route(f"{PATH}/language", portal_page(take_language, anyone=True), methods=["POST"]),
         Route(f"{PATH}/leave", portal_page(take_leave), methods=["POST"]),
         Route(f"{PATH}/purchases/{{id:uuid}}", portal_page(show_purchase)),
         Route(
@@ -69,6 +75,17 @@ async def show_portal(portal: PortalVisit) -> Response:
     return await show_purchases(portal)
 
 
+async def take_language(portal: PortalVisit) -> Response:
+    """Keep the language in the browser and, unless it is a team that another manages, with the customer."""
+    form = await portal.visit.form()
+    language = read_language(form.raw("language"))
+    if language is not None and portal.session is not None:
+        # A team has one language, and each of its members one in the browser.
+        with suppress(NotPermitted):
+            await portal.visit.call(update_portal_customer, data={"language": language.value})
+    return keep_language(portal.visit, form, portal.path)
+
+
 async def show_profile(portal: PortalVisit) -> Response:
     customer = await portal.visit.call(get_portal_customer)
     address = {f"billing_address.{name}": getattr(customer.billing_address, name) for name in ADDRESS}
@@ -83,7 +100,7 @@ async def take_profile(portal: PortalVisit) -> Response:
         await portal.visit.call(update_portal_customer, data=data)
     except Invalid as invalid:
         return await _show_profile(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/profile", "Profile saved.")
+    return portal.visit.redirect(f"{portal.path}/profile", gettext("Profile saved."))
 
 
 async def _show_profile(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:
@@ -94,6 +111,6 @@ async def _show_profile(portal: PortalVisit, form: Form, status_code: int = 200)
         status_code=status_code,
         form=form,
         customer=customer,
-        countries=COUNTRIES,
+        countries=countries(),
         may_change=customer.type != CustomerType.TEAM or member is None or member.role in PROFILE_ROLES,
     )

@@ -9,16 +9,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.web.kit.html import content_security_policy
+from gateway.web.kit.languages import spoken, words_of
 from gateway.web.kit.visits import Visit, page
 from gateway.web.words.portal import WORDS, parts_of
 from oauth.authentication import authenticate
 from oauth.principals import Principal, PrincipalKind
-from resolvers.portal.sessions import find_portal_workspace, get_portal_session
+from resolvers.portal.sessions import find_language, find_portal_workspace, get_portal_session
 from schema.errors import Failure, InvalidToken
+from schema.languages.speech import Speech, gettext, noted
 from schema.portal.portal import PortalSession, PortalWorkspace
 
 PORTAL = "duograph_portal"
-ENDED = "Your session has ended. Enter your email address to sign in again."
+ENDED = noted("Your session has ended. Enter your email address to sign in again.")
 
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
@@ -76,17 +78,25 @@ def portal_page(handler: Handler, *, anyone: bool = False) -> Callable[[Request]
 
     async def handle(visit: Visit) -> Response:
         portal = await _open(visit)
+        refused: Failure | None = None
         try:
             portal = await _recognized(portal)
-            if portal.session is None and not anyone:
-                return visit.redirect(portal.path, ENDED)
-            return await handler(portal)
         except Failure as failure:
-            response = portal.render("portal_failure.html", status_code=int(failure.status), failure=failure)
-            response.headers.update(failure.headers)
-            return response
+            refused = failure
+        with spoken(visit.ctx.caller, await _speech_of(portal)):
+            try:
+                if refused is not None:
+                    raise refused
+                if portal.session is None and not anyone:
+                    return visit.redirect(portal.path, gettext(ENDED))
+                return await handler(portal)
+            except Failure as failure:
+                status = int(failure.status)
+                response = portal.render("portal_failure.html", status_code=status, failure=failure)
+                response.headers.update(failure.headers)
+                return response
 
-    return page(handle, anyone=True)
+    return page(handle, anyone=True, translated=True)
 
 
 def portal_path(slug: str) -> str:
@@ -126,6 +136,13 @@ async def _recognized(portal: PortalVisit) -> PortalVisit:
     caller = replace(visit.ctx.caller, principal=principal, credential=token)
     visit = replace(visit, ctx=replace(visit.ctx, caller=caller), binding=token)
     return replace(portal, visit=visit, session=await visit.call(get_portal_session))
+
+
+async def _speech_of(portal: PortalVisit) -> Speech:
+    """That of the browser's choice, else of the customer's, the workspace's or the browser."""
+    visit = portal.visit
+    own = None if portal.session is None else await find_language(visit.ctx, portal.session.customer_id)
+    return words_of(visit.request, visit.cookies, own, portal.workspace.language)
 
 
 def _sources(images: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gateway.web.kit.languages import NAMES
 from gateway.web.records.kit.cells import Cell, Column, Shown
 from gateway.web.records.kit.fields import Words
 from gateway.web.records.kit.records import Parent, Records, Related, Step, Task
@@ -32,6 +33,10 @@ WORDS = {
     "billing_address.line2": Words("Line 2", hint=""),
     "billing_address.state": Words("State", hint=""),
     "billing_address.country": Words("Country", hint="", options=COUNTRIES[1:]),
+    "language": Words(
+        hint="Of the portal and its emails. Customers choose it in the portal, too.",
+        options=tuple((language.value, name) for language, name in NAMES.items()),
+    ),
     "metadata": Words(hint="Your own keys and values. Customers do not see them."),
 }
 MEMBER_WORDS = {

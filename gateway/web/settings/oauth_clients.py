@@ -6,9 +6,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
-from gateway.web.kit.visits import HOME_PATH, Visit, page
+from gateway.web.kit.visits import HOME_PATH, Visit
 from gateway.web.kit.workspaces import workspace_of
 from gateway.web.settings.scopes import chosen_scopes, scope_choice
+from gateway.web.settings.secret_pages import SecretPages
 from gateway.web.settings.workspaces import is_owner_of
 from oauth.scopes import CLIENT_SCOPES
 from resolvers.credentials.oauth_clients import (
@@ -20,67 +21,10 @@ from resolvers.credentials.oauth_clients import (
     update_oauth_client,
 )
 from schema.credentials.oauth_clients import OAuthClient
-from schema.errors import Invalid, NotFound
 from schema.kit.pages import MOST_PER_PAGE
 
 PATH = f"{HOME_PATH}/{{slug}}/oauth-clients"
 LINKS = ("client_uri", "policy_uri", "tos_uri")
-
-
-def oauth_client_routes() -> list[Route]:
-    return [
-        Route(PATH, page(show_list)),
-        Route(PATH, page(make), methods=["POST"]),
-        Route(f"{PATH}/{{id}}", page(show_one)),
-        Route(f"{PATH}/{{id}}", page(change), methods=["POST"]),
-        Route(f"{PATH}/{{id}}/rotate", page(rotate), methods=["POST"]),
-        Route(f"{PATH}/{{id}}/delete", page(delete), methods=["POST"]),
-    ]
-
-
-async def show_list(visit: Visit) -> Response:
-    return await _show_list(visit, Form.of(scopes=["openid", "email"]))
-
-
-async def make(visit: Visit) -> Response:
-    """Create a client and show its page with the secret; the same form shows the same page again."""
-    form = await visit.form()
-    workspace = await workspace_of(visit)
-    data = {**_data(form), "is_public": form.checked("is_public"), "workspace_id": str(workspace.id)}
-    try:
-        made = await visit.call(create_oauth_client, key=form.raw("once"), data=data)
-    except Invalid as invalid:
-        return await _show_list(visit, form.refused(invalid), 422)
-    return await _show_one(visit, made.oauth_client, None, 201, secret=made.client_secret)
-
-
-async def show_one(visit: Visit) -> Response:
-    return await _show_one(visit, await _client(visit), None)
-
-
-async def change(visit: Visit) -> Response:
-    form = await visit.form()
-    client = await _client(visit)
-    try:
-        await visit.call(update_oauth_client, id=client.id, data=_data(form))
-    except Invalid as invalid:
-        return await _show_one(visit, client, form.refused(invalid), 422)
-    return visit.redirect(visit.request.url.path, "Application saved.")
-
-
-async def rotate(visit: Visit) -> Response:
-    form = await visit.form()
-    client = await _client(visit)
-    made = await visit.call(rotate_oauth_client_secret, key=form.raw("once"), id=client.id)
-    return await _show_one(visit, made.oauth_client, None, 201, secret=made.client_secret)
-
-
-async def delete(visit: Visit) -> Response:
-    await visit.form()
-    client = await _client(visit)
-    await visit.call(delete_oauth_client, id=client.id)
-    path = visit.request.url.path.rsplit("/", 2)[0]
-    return visit.redirect(path, f"{client.name} is deleted, and all its tokens are revoked.")
 
 
 def _data(form: Form) -> dict[str, Any]:
@@ -92,15 +36,7 @@ def _data(form: Form) -> dict[str, Any]:
     }
 
 
-async def _client(visit: Visit) -> OAuthClient:
-    workspace = await workspace_of(visit)
-    client: OAuthClient = await visit.call(get_oauth_client, id=visit.request.path_params["id"])
-    if client.workspace_id != workspace.id:
-        raise NotFound("There is no such OAuth client.")
-    return client
-
-
-async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Response:
+async def _show_list(visit: Visit, form: Form, status_code: int) -> Response:
     workspace = await workspace_of(visit)
     query = {"workspace_id": [str(workspace.id)], "limit": MOST_PER_PAGE, "page": visit.page_number}
     return visit.render(
@@ -115,7 +51,12 @@ async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Respon
 
 
 async def _show_one(
-    visit: Visit, client: OAuthClient, form: Form | None, status_code: int = 200, secret: str | None = None
+    visit: Visit,
+    client: OAuthClient,
+    form: Form | None = None,
+    status_code: int = 200,
+    *,
+    secret: str | None = None,
 ) -> Response:
     if form is None:
         values = {name: getattr(client, name) for name in ("name", "scopes", *LINKS)}
@@ -131,3 +72,25 @@ async def _show_one(
         secret=secret,
         scopes=scope_choice(form, CLIENT_SCOPES),
     )
+
+
+PAGES = SecretPages(
+    noun="OAuth client",
+    shown=lambda made: (made.oauth_client, made.client_secret),
+    create=create_oauth_client,
+    find=get_oauth_client,
+    update=update_oauth_client,
+    rotate_secret=rotate_oauth_client_secret,
+    remove=delete_oauth_client,
+    empty=Form.of(scopes=["openid", "email"]),
+    new=lambda form: {**_data(form), "is_public": form.checked("is_public")},
+    changed=_data,
+    saved="Application saved.",
+    told=lambda client: f"{client.name} is deleted, and all its tokens are revoked.",
+    show_list=_show_list,
+    show_one=_show_one,
+)
+
+
+def oauth_client_routes() -> list[Route]:
+    return PAGES.routes(PATH)

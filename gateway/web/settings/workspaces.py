@@ -6,6 +6,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
+from gateway.web.kit.languages import NAMES
 from gateway.web.kit.visits import HOME_PATH, Visit, page
 from gateway.web.kit.workspaces import workspace_of
 from gateway.web.settings.pictures import picture_policy, pictures_for
@@ -80,7 +81,7 @@ async def take_settings(visit: Visit) -> Response:
     data: dict[str, Any] = {
         "name": form.text("name"),
         "default_presentment_currency": form.text("default_presentment_currency"),
-        **{name: form.optional(name) for name in ("email", "website", "avatar_url", "timezone")},
+        **{name: form.optional(name) for name in ("email", "website", "avatar_url", "timezone", "language")},
     }
     for name in SWITCHES:
         *objects, last = name.split(".")
@@ -133,6 +134,7 @@ async def _show_settings(
         form=form,
         currencies=currencies,
         zones=zone_names(),
+        portal_languages=[("", "That of the browser"), *((each.value, name) for each, name in NAMES.items())],
         pictures=pictures,
         is_owner=await is_owner_of(visit, workspace),
         deletion=deletion or Form.of(),
@@ -157,8 +159,9 @@ def _saved(workspace: Workspace) -> Form:
     """The settings as they are."""
     values = workspace.model_dump(mode="json")
     switches = {name: _at(values, name) for name in SWITCHES}
-    general = ("name", "email", "website", "avatar_url", "default_presentment_currency", "timezone")
-    return Form.of(**{name: values.get(name) for name in general}, **switches)
+    general = ("name", "email", "website", "avatar_url")
+    chosen = ("default_presentment_currency", "timezone", "language")
+    return Form.of(**{name: values.get(name) for name in (*general, *chosen)}, **switches)
 
 
 def _at(values: Any, name: str) -> Any:

@@ -2,10 +2,14 @@
 // they are in UTC.
 "use strict";
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+// Of the page; without one, we write the day first.
+const locale = document.documentElement.dataset.locale ?? "en-GB";
+const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 
 function written(at, month) {
-  const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month, year: "numeric" });
+  const zoned = { hour: "numeric", minute: "2-digit", timeZoneName: "short" };
+  if (!locale.startsWith("en")) return at.toLocaleString(locale, { day: "numeric", month, year: "numeric", ...zoned });
+  const day = new Intl.DateTimeFormat(locale, { day: "numeric", month, year: "numeric" });
   return `${day.format(at)}, ${clock.format(at)}`;
 }
 

@@ -35,11 +35,13 @@
   const messages = {
     InvalidStateError: "This device already keeps a passkey for your account.",
     NotAllowedError: "That was cancelled or took too long. Try again.",
+    "": "The browser could not use a passkey. Try again.",
   };
 
   for (const form of document.querySelectorAll("form[data-passkey]")) {
     if (!window.PublicKeyCredential) continue;
     form.hidden = false;
+    const words = { ...messages, ...JSON.parse(form.dataset.words ?? "{}") };
     const error = form.querySelector("[data-passkey-error]");
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -50,7 +52,7 @@
         form.querySelector("[data-passkey-answer]").value = asJson(credential);
         form.submit();
       } catch (reason) {
-        error.textContent = messages[reason.name] ?? "The browser could not use a passkey. Try again.";
+        error.textContent = words[reason.name] ?? words[""];
         error.hidden = false;
       }
     });

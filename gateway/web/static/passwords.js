@@ -3,7 +3,6 @@
 
 // The longest start that the server judges.
 const JUDGED = 36;
-const WORDS = ["Very easy to guess", "Very easy to guess", "Easy to guess", "Strong", "Very strong"];
 
 for (const field of document.querySelectorAll("input[type=password][name]")) {
   addReveal(field);
@@ -11,13 +10,14 @@ for (const field of document.querySelectorAll("input[type=password][name]")) {
 }
 
 function addReveal(field) {
+  const words = JSON.parse(field.dataset.words);
   const button = document.createElement("button");
   button.type = "button";
   button.className = "quiet reveal";
   button.setAttribute("aria-controls", field.id);
   const show = (isShown) => {
     field.type = isShown ? "text" : "password";
-    button.textContent = isShown ? "Hide password" : "Show password";
+    button.textContent = isShown ? words.hide : words.show;
   };
   show(false);
   button.addEventListener("click", () => show(field.type === "password"));
@@ -27,6 +27,7 @@ function addReveal(field) {
 }
 
 function addMeter(field) {
+  const words = JSON.parse(field.dataset.words);
   const meter = Object.assign(document.createElement("meter"), { max: 4, low: 2, high: 3, optimum: 4, hidden: true });
   const word = document.createElement("p");
   // Readers hear the word.
@@ -42,6 +43,6 @@ function addMeter(field) {
     const isShort = field.value.length < field.minLength;
     meter.hidden = field.value === "";
     meter.value = isShort ? Math.min(score, 1) : score;
-    word.textContent = field.value === "" ? "" : isShort ? "Too short" : WORDS[score];
+    word.textContent = field.value === "" ? "" : isShort ? words.short : words.scores[score];
   });
 }

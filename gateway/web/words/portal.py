@@ -1,50 +1,71 @@
 """Texts of the portal beyond `schema.values.prose`: prices, purchases, countries and hosts of links."""
 
+import unicodedata
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import pycountry
+from markupsafe import Markup
 
+from schema.languages.speech import babel_locale, current_speech, gettext, ngettext, noted
 from schema.portal.portal import PortalFileShareSession
 from schema.shares.prices import Price
 from schema.values.app_links import opens_an_app
 from schema.values.prose import write_amount, write_day, write_moment, write_size
-from storage.enums import Currency, FileShareSessionStatus, PriceAmountType
+from storage.enums import Currency, FileShareSessionStatus, Language, PriceAmountType
 
 COUNTRIES: tuple[tuple[str, str], ...] = (
-    ("", "Not specified"),
+    ("", noted("Not specified")),
     *sorted(((country.alpha_2, country.name) for country in pycountry.countries), key=lambda pair: pair[1]),
 )
+
+
+def countries() -> list[tuple[str, str]]:
+    """The options of a country, with their names in the language of the page."""
+    if current_speech().language is Language.EN:
+        return list(COUNTRIES)
+    names = babel_locale().territories
+    named = [(code, names.get(code, name)) for code, name in COUNTRIES[1:]]
+    return [("", gettext(COUNTRIES[0][1])), *sorted(named, key=lambda pair: _without_accents(pair[1]))]
+
+
+def _without_accents(text: str) -> str:
+    """A key that keeps `Österreich` with the other names that begin with O."""
+    parts = unicodedata.normalize("NFD", text.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part))
 
 
 def price(offer: Price) -> str:
     """`€15.00`, `Free`, or the bounds of an amount that the buyer chooses."""
     if offer.amount_type is PriceAmountType.FREE:
-        return "Free"
+        return gettext("Free")
     currency = offer.price_currency or Currency.USD
     if offer.price_amount is not None:
         return write_amount(offer.price_amount, currency)
-    lowest, highest = offer.minimum_amount, offer.maximum_amount
-    if lowest and highest is not None:
-        return f"{write_amount(lowest, currency)} to {write_amount(highest, currency)}"
-    if lowest:
-        return f"{write_amount(lowest, currency)} or more"
-    if highest is not None:
-        return f"Up to {write_amount(highest, currency)}"
-    return "Pay what you want"
+    least, most = write_amount(offer.minimum_amount or 0, currency), ""
+    if offer.maximum_amount is not None:
+        most = write_amount(offer.maximum_amount, currency)
+    if offer.minimum_amount and most:
+        return gettext("%(least)s to %(most)s", least=least, most=most)
+    if offer.minimum_amount:
+        return gettext("%(least)s or more", least=least)
+    return gettext("Up to %(most)s", most=most) if most else gettext("Pay what you want")
 
 
 def paid(purchase: PortalFileShareSession) -> str:
     """`€15.00`, `Free`, and what is left to pay, or that it was refunded."""
     if not purchase.price_amount:
-        return "Free"
+        return gettext("Free")
     amount = write_amount(purchase.price_amount, purchase.price_currency or Currency.USD)
     if not purchase.left_to_pay:
         return amount
     if not purchase.payments:
-        return f"{amount}, not paid yet"
-    return f"{amount}, refunded" if _is_refunded(purchase) else f"{amount}, {_left(purchase)}"
+        return gettext("%(amount)s, not paid yet", amount=amount)
+    if _is_refunded(purchase):
+        return gettext("%(amount)s, refunded", amount=amount)
+    return gettext("%(amount)s, %(left)s left to pay", amount=amount, left=_left(purchase))
 
 
 def _is_refunded(purchase: PortalFileShareSession) -> bool:
@@ -54,30 +75,43 @@ def _is_refunded(purchase: PortalFileShareSession) -> bool:
 
 
 def _left(purchase: PortalFileShareSession) -> str:
-    """`€5.00 left to pay`."""
-    return f"{write_amount(purchase.left_to_pay, purchase.price_currency or Currency.USD)} left to pay"
+    return write_amount(purchase.left_to_pay, purchase.price_currency or Currency.USD)
 
 
 def contents(purchase: PortalFileShareSession) -> str:
     """`2 files, 4.2 MB`, or why there is nothing to open."""
     if not purchase.can_download:
-        return "Expired" if purchase.status is FileShareSessionStatus.EXPIRED else "Not available"
+        is_over = purchase.status is FileShareSessionStatus.EXPIRED
+        return gettext("Expired") if is_over else gettext("Not available")
     if not purchase.files:
-        return "No files yet"
-    number = len(purchase.files)
+        return gettext("No files yet")
     size = write_size(sum(file.size for file in purchase.files))
-    return f"{number} {'file' if number == 1 else 'files'}, {size}"
+    return ngettext("%(num)s file, %(size)s", "%(num)s files, %(size)s", len(purchase.files), size=size)
+
+
+def downloads(number: int) -> str:
+    return ngettext("%(num)s download", "%(num)s downloads", number)
+
+
+def earlier_downloads(number: int) -> str:
+    return ngettext("And %(num)s earlier download.", "And %(num)s earlier downloads.", number)
+
+
+def dated(moment: datetime) -> Markup:
+    """A day as HTML."""
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), write_day(moment))
 
 
 def why_closed(purchase: PortalFileShareSession) -> str:
     """Why the files of the purchase cannot be downloaded now."""
     if purchase.status is FileShareSessionStatus.EXPIRED:
-        return "Access to these files has expired."
+        return gettext("Access to these files has expired.")
     if _is_refunded(purchase):
-        return "The payment was refunded, so the files are no longer available."
+        return gettext("The payment was refunded, so the files are no longer available.")
     if purchase.payments:
-        return f"You can download the files once the price is paid: {_left(purchase)}."
-    return "You can download the files once the payment has arrived."
+        left = _left(purchase)
+        return gettext("You can download the files once the price is paid: %(left)s left to pay.", left=left)
+    return gettext("You can download the files once the payment has arrived.")
 
 
 def host(url: str) -> str:
@@ -105,9 +139,9 @@ def is_back(url: str | None) -> bool:
     return is_web(url) or (url is not None and opens_an_app(url))
 
 
-def target(url: str) -> str:
-    """The words for where the link back leads."""
-    return host(url) if is_web(url) else "the app"
+def way_back(url: str) -> str:
+    """The words of the link back."""
+    return gettext("Back to %(host)s", host=host(url)) if is_web(url) else gettext("Back to the app")
 
 
 WORDS: Mapping[str, Callable[..., Any]] = {
@@ -115,12 +149,14 @@ WORDS: Mapping[str, Callable[..., Any]] = {
     "price": price,
     "paid": paid,
     "contents": contents,
+    "downloads": downloads,
+    "earlier_downloads": earlier_downloads,
     "why_closed": why_closed,
-    "size": write_size,
     "moment": write_moment,
     "day": write_day,
+    "dated": dated,
     "host": host,
     "is_web": is_web,
     "is_back": is_back,
-    "target": target,
+    "way_back": way_back,
 }

@@ -3,18 +3,21 @@
 import re
 
 from schema.errors import Problem
+from schema.languages.speech import noted
 
-_EMPTY = "Enter a value"
-_WEB_ADDRESS = "Enter an address that begins with https:// or http://"
+_EMPTY = noted("Enter a value")
+_WEB_ADDRESS = noted("Enter an address that begins with https:// or http://")
 _WORDS = {
     "missing": _EMPTY,
-    "email": "Enter an email address, such as name@example.com",
+    "email": noted("Enter an email address, such as name@example.com"),
+    "email_characters": noted("Enter an email address: use plain letters before the @"),
     "url_parsing": _WEB_ADDRESS,
     "url_scheme": _WEB_ADDRESS,
     "url_syntax_violation": _WEB_ADDRESS,
     "string_pattern_mismatch": "Use lowercase letters a to z and digits, in words joined by hyphens",
-    "too_short": "Choose at least one",
-    "country": "Choose a country from the list",
+    "enum": noted("Choose one of the options"),
+    "too_short": noted("Choose at least one"),
+    "country": noted("Choose a country from the list"),
     "redirect_uri": "Enter complete https addresses, or http addresses of the local machine, without a #",
 }
 _LENGTH = re.compile(r"String should have (at (?:least|most) \d+ characters?)")

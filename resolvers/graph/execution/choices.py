@@ -8,11 +8,11 @@ from graphql import GraphQLError, get_argument_values
 from graphql.execution.values import VariableValues
 
 from resolvers.graph.execution.selections import Selected, SelectedField
-from resolvers.operations.rows.links import LinkedPage, LinkedRow, Paging, ToOne
+from resolvers.operations.rows.links import LinkedPage, LinkedRow, ToMany, ToOne, names_of_place
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Invalid
-from schema.kit.pages import check_page
+from schema.kit.pages import Paging, paging_of
 
 # Fields of a page that need the number of its rows, and what needs cursors or says whether a page follows.
 _COUNTED = frozenset({"meta.total", "meta.pages", "pagination"})
@@ -23,16 +23,15 @@ _CONTINUED = frozenset({"meta.next_cursor", "page_info", "edges.cursor"})
 Pages = Mapping[SelectedField, Paging | Exception]
 
 
-def paging_of(link: SelectedField, values: VariableValues | None) -> Paging | Exception:
+def page_of_link(field: SelectedField, values: VariableValues | None) -> Paging | Exception:
     """The page of a link by the request's variables, or the refusal of its arguments."""
-    if not link.type or not link.declared or not link.declared.args:
+    link = field.link
+    if not isinstance(link, ToMany) or field.declared is None:
         return Paging(1, 1)
     try:
-        paging = Paging(**get_argument_values(link.declared, link.nodes[0], values))
-        check_page(paging.limit, paging.page)
+        return link.paging_of(paging_of(**get_argument_values(field.declared, field.nodes[0], values)))
     except (GraphQLError, Invalid) as refusal:
         return refusal
-    return paging
 
 
 @dataclass(eq=False)
@@ -40,7 +39,7 @@ class Choice:
     """What is read for a field, and the number of each link's cell among those of its object.
 
     A link without a number is refused. `names` are those of the parameters of pages that are not the first,
-    `writers` those that were made, by shape.
+    or how those of a page after a cursor begin. `writers` are those that were made, by shape.
     """
 
     chosen: Chosen
@@ -53,6 +52,17 @@ class Choice:
     def may_be_late(self) -> bool:
         """Whether a replica may answer all of it."""
         return all(each.link.replica for each in self.linked.values())
+
+    def places(self, pages: Pages) -> dict[str, Any]:
+        """The values of the parameters of pages."""
+        values: dict[str, Any] = {}
+        for link, name in self.names.items():
+            paging: Any = pages[link]
+            if paging.place is None:
+                values[name] = (paging.page - 1) * paging.limit
+            else:
+                values |= zip(names_of_place(name, len(paging.place)), paging.place, strict=True)
+        return values
 
 
 def choose(items: Iterable[Selected], pages: Pages) -> Choice:
@@ -94,17 +104,21 @@ class _Made:
             return LinkedRow(link.link, self.chosen([link.below]))
         if link.link is None:
             raise TypeError("A field that is no link leads nowhere.")
-        shown = frozenset(link.below.paths())
-        name = None
-        if paging.page > 1:
-            name = self.names[link] = f"skipped_{len(self.names)}"
+        shown, is_after = frozenset(link.below.paths()), paging.after is not None
+        skipped = after = None
+        if is_after:
+            after = self.names[link] = f"continued_{len(self.names)}"
+        elif paging.page > 1:
+            skipped = self.names[link] = f"skipped_{len(self.names)}"
         return LinkedPage(
             link.link,
             self.chosen(list(items_of(link.below))),
             rounded(paging.limit),
-            is_counted=not shown.isdisjoint(_COUNTED),
-            is_continued=not shown.isdisjoint(_CONTINUED),
-            skipped=name,
+            is_counted=not is_after and not shown.isdisjoint(_COUNTED),
+            # Whether a cursor is of a list shows by the id of the object that the list is of.
+            is_continued=is_after or not shown.isdisjoint(_CONTINUED),
+            skipped=skipped,
+            after=after,
         )
 
 

@@ -1,6 +1,7 @@
 """What links between types need: a check of their scopes, and loaders that batch what they request."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from strawberry.dataloader import DataLoader
@@ -11,20 +12,21 @@ from resolvers.events import answers as event_answers
 from resolvers.file_shares import loaders as file_share_loaders
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Caller, Context
+from resolvers.operations.rows.linked_pages import load_pages
 from resolvers.workspaces import workspaces
 
 Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
 
 LOADERS: dict[str, Batch] = {
     "customer": file_share_loaders.load_customers,
-    "customer_events": event_answers.load_customer_events,
-    "customer_file_share_sessions": file_share_loaders.load_customer_file_share_sessions,
+    "customer_events": partial(load_pages, event_answers.EVENTS_OF_CUSTOMER),
+    "customer_file_share_sessions": partial(load_pages, file_share_loaders.SESSIONS_OF_CUSTOMER),
     "event": event_answers.load_events,
-    "event_children": event_answers.load_event_children,
+    "event_children": partial(load_pages, event_answers.CHILDREN),
     "file_share_session": file_share_loaders.load_file_share_sessions,
-    "file_share_session_downloads": file_share_loaders.load_downloads,
-    "file_share_session_payments": file_share_loaders.load_payments,
-    "file_share_session_refunds": file_share_loaders.load_refunds,
+    "file_share_session_downloads": partial(load_pages, file_share_loaders.DOWNLOADS),
+    "file_share_session_payments": partial(load_pages, file_share_loaders.PAYMENTS),
+    "file_share_session_refunds": partial(load_pages, file_share_loaders.REFUNDS),
     "members": customer_loaders.load_members,
     "share": file_share_loaders.load_shares,
     "workspace": workspaces.load_workspaces,

@@ -16,6 +16,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.rows.links import LinkedPage, LinkedRow
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
 from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, key, rest_writer
+from schema.errors import Invalid
 from schema.values.scalars import UNCHANGED, write_number
 
 # Scalars whose values in JSON are those that REST writes too.
@@ -63,6 +64,14 @@ class Writing:
                 joined.write(b"," if joined.tell() else b"")
                 joined.write(written)
         return JoinedItems(joined.getvalue()) if joined.tell() else kept
+
+
+class RefusedPage(dict[str, Any]):
+    """In place of a page whose cursor is of another list, until the refusal is noted with its path."""
+
+    def __init__(self, refusal: Exception) -> None:
+        super().__init__()
+        self.refusal = refusal
 
 
 def selection_writer(shape: Shape[Any], selected: Selected, choice: Choice) -> Writer:
@@ -119,6 +128,10 @@ def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Ca
 
     def write(cell: Any, id: str | None, writing: Writing) -> dict[str, Any]:
         paging: Any = writing.pages[field]
+        try:
+            linked.link.check_cursor(writing.ctx, id or "", paging.after)
+        except Invalid as refusal:
+            return RefusedPage(refusal)
         if writer.shows_items_only:
             return writer.write(linked.lines_in(cell, paging.limit), None, writing)
         page = linked.opened(writing.ctx, cell, id, paging)

@@ -10,34 +10,55 @@ from sqlalchemy import Row as SelectedRow
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.links import ToMany
-from resolvers.operations.rows.lists import key_places, page_of, sign_cursor
+from resolvers.operations.rows.lists import key_places, page_of, sign_cursor, unverified_place
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
+from schema.errors import Invalid
 from schema.kit.links import PageKey, RowKey
-from schema.kit.pages import Listed, Page
+from schema.kit.pages import Listed, Page, Paging
 from storage.engine.connections import Connection
+from storage.rows.ordering import after
 
 # A row with its `place` and `total` among its parent's rows, and the line made of it.
 Numbered = tuple[SelectedRow[Any], Any]
 
 
-async def load_pages(ctx: Context, linked: ToMany, keys: Sequence[PageKey]) -> list[Page[Any]]:
-    """The pages for `keys`, in the same order.
+async def load_pages(
+    linked: ToMany, ctx: Context, keys: Sequence[PageKey]
+) -> list[Page[Any] | BaseException]:
+    """The pages for `keys` in the same order, or why their cursors are refused."""
+    loaded: dict[PageKey, Page[Any] | BaseException] = {}
+    by_cursor: dict[str | None, list[PageKey]] = defaultdict(list)
+    for key in keys:
+        try:
+            linked.check_cursor(ctx, key.parent_id, key.after)
+            by_cursor[key.after].append(key)
+        except Invalid as refusal:
+            loaded[key] = refusal
+    for cursor, same in by_cursor.items():
+        loaded |= zip(same, await _load(ctx, linked, same, cursor), strict=True)
+    return [loaded[key] for key in keys]
+
+
+async def _load(ctx: Context, linked: ToMany, keys: Sequence[PageKey], cursor: str | None) -> list[Page[Any]]:
+    """The pages for `keys` after the same cursor.
 
     Only indexed columns are numbered; the rows of the pages are looked up afterwards.
     """
     table = linked.listing.table
     column = table.c[linked.column]
-    counted = any(key.counted for key in keys)
+    counted = cursor is None and any(key.counted for key in keys)
     parents = (table.c.workspace_id, column)
     order = [key.order for key in linked.listing.order(())]
     total = func.count().over(partition_by=parents) if counted else literal(None, BigInteger)
     place = func.row_number().over(partition_by=parents, order_by=order)
-    numbered = (
-        select(table.c.workspace_id, table.c.id, place.label("place"), total.label("total"))
-        .where(visible(linked.listing.model, ctx.principal), of_keys(column, [key.parent for key in keys]))
-        .subquery()
-    )
+    numbered_rows = select(
+        table.c.workspace_id, table.c.id, place.label("place"), total.label("total")
+    ).where(visible(linked.listing.model, ctx.principal), of_keys(column, [key.parent for key in keys]))
+    if cursor is not None:
+        rows_after = after(linked.listing.order(()), unverified_place(linked.listing, cursor))
+        numbered_rows = numbered_rows.where(rows_after)
+    numbered = numbered_rows.subquery()
     # Each parent's first row too, so that a page past the end knows the total, and one row too many, which
     # says whether a page follows.
     places = [numbered.c.place == 1]
@@ -76,11 +97,12 @@ def _page(ctx: Context, linked: ToMany, key: PageKey, numbered: list[Numbered]) 
     skipped = (page - 1) * limit
     here = [item for row, item in numbered if skipped < row.place <= skipped + limit]
     more = any(row.place > skipped + limit for row, _ in numbered) and here
-    total = (numbered[0][0].total if numbered else 0) if key.counted else None
+    total = (numbered[0][0].total if numbered else 0) if key.counted and key.after is None else None
     query = linked.query(key.parent_id, limit, page)
     places = key_places(linked.shape, linked.listing.order(()))
     items = Listed([as_model(item) for item in here])
     items.cursor_of = lambda index: sign_cursor(
         ctx, linked.listing, query, [here[index].line[place] for place in places]
     )
-    return page_of(query, items, total, items.cursor_of(-1) if more else None)
+    paging = Paging(limit, page, key.after)
+    return page_of(paging, items, total, items.cursor_of(-1) if more else None)

@@ -21,13 +21,23 @@ from sqlmodel import SQLModel
 from oauth.principals import Principal
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
-from resolvers.operations.rows.lists import Listing, key_places, page_of, sign_cursor
+from resolvers.operations.rows.lists import (
+    Listing,
+    continues,
+    key_places,
+    page_of,
+    sign_cursor,
+    unverified_place,
+)
 from resolvers.operations.shapes.chosen import Chosen
 from resolvers.operations.shapes.shaped import ShapedRows
 from resolvers.operations.shapes.shapes import Shape
-from schema.kit.pages import ListQuery, Page
+from schema.errors import Invalid, problem
+from schema.kit.pages import OTHER_LIST, ListQuery, Page, Paging
+from schema.kit.problems import named
 from storage.dialects.json_rows import JsonArray, lines
 from storage.dialects.selected_order import AsSelected
+from storage.rows.ordering import after
 from storage.rows.rows import table_of
 
 
@@ -60,6 +70,26 @@ class ToMany:
     def replica(self) -> bool:
         return self.listing.replica
 
+    def paging_of(self, paging: Paging) -> Paging:
+        """The same page with the place in its cursor. Raises `Invalid` for what cannot be a cursor.
+
+        Whether the cursor is of this list shows once the row is read that the list is of: `check_cursor`.
+        """
+        if paging.after is None:
+            return paging
+        try:
+            return replace(paging, place=unverified_place(self.listing, paging.after))
+        except ValueError:
+            raise self._refused(paging.after) from None
+
+    def check_cursor(self, ctx: Context, id: UUID | str, cursor: str | None) -> None:
+        """Raises `Invalid` if the cursor is not of the list of the row with this id."""
+        if cursor is not None and not continues(ctx, self.listing, self.query(id, 1, 1), cursor):
+            raise self._refused(cursor)
+
+    def _refused(self, cursor: str) -> Invalid:
+        return Invalid([named(problem(("after",), OTHER_LIST, "cursor", input=cursor), "after")])
+
 
 Link = ToOne | ToMany
 
@@ -91,13 +121,9 @@ class LinkedRow:
         return select(JsonArray(*cells)).select_from(linked).scalar_subquery()
 
 
-@dataclass(frozen=True)
-class Paging:
-    """The page of a link that a request asks for."""
-
-    limit: int
-    page: int
-    after: None = None
+def names_of_place(beginning: str, keys: int) -> list[str]:
+    """The names of the parameters for so many sort keys before a page."""
+    return [f"{beginning}_{number}" for number in range(keys)]
 
 
 @dataclass(frozen=True)
@@ -105,7 +131,8 @@ class LinkedPage:
     """A page of the rows behind a link: its lines, or the total and the lines if it `is_counted`.
 
     If it `is_continued`, there is one line too many if a page follows, and the sort keys are in each line.
-    `skipped` is the name of the parameter for the number of rows before the page.
+    `skipped` is the name of the parameter for the number of rows before the page, `after` how the names of
+    those for the sort keys before it begin.
     """
 
     link: ToMany
@@ -113,7 +140,8 @@ class LinkedPage:
     limit: int
     is_counted: bool
     is_continued: bool
-    skipped: str | None
+    skipped: str | None = None
+    after: str | None = None
 
     @cached_property
     def shape(self) -> Shape[Any]:
@@ -137,6 +165,10 @@ class LinkedPage:
             table.c.workspace_id == row.c.workspace_id,
             table.c[self.link.column] == row.c.id,
         ]
+        if self.after is not None:
+            names = names_of_place(self.after, len(order))
+            places = [bindparam(name, type_=key.column.type) for name, key in zip(names, order, strict=True)]
+            conditions.append(after(order, places))
         limit = literal_column(str(self.limit + self.is_continued), Integer)
         columns = self.shape.columns(key.column.name for key in order)
         rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
@@ -157,7 +189,9 @@ class LinkedPage:
     def opened(self, ctx: Context, cell: Any, id: str | None, paging: Paging) -> Page[Any]:
         """The page in a cell of the object with this id, which a page needs that `is_continued`."""
         total, listed = cell if self.is_counted else (None, cell)
-        shown, query = listed[: paging.limit], self._query(id, paging)
+        # Only cursors are of a list.
+        query: Any = paging if id is None else self.link.query(id, paging.limit, paging.page)
+        shown = listed[: paging.limit]
 
         def cursor_of(index: int) -> str:
             keys = [shown[index][place] for place in self.key_places]
@@ -165,12 +199,7 @@ class LinkedPage:
 
         rows: Any = ShapedRows(self.shape, shown, ctx.services, cursor_of)
         follows = self.is_continued and len(listed) > paging.limit
-        return page_of(query, rows, total, cursor_of(-1) if follows else None)
-
-    def _query(self, id: str | None, paging: Paging) -> Any:
-        if id is None or not self.is_continued:
-            return paging  # Only cursors are of a list.
-        return self.link.query(id, paging.limit, paging.page)
+        return page_of(paging, rows, total, cursor_of(-1) if follows else None)
 
     def lines_in(self, cell: Any, limit: int) -> Sequence[Any]:
         """The lines of the page in a cell."""

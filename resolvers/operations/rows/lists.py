@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -15,11 +16,11 @@ from resolvers.operations.rows.access import Seen
 from resolvers.operations.rows.filters import Filter
 from resolvers.operations.shapes.shapes import Shape
 from schema.errors import Invalid, problem
-from schema.kit.pages import ListQuery, Page, PageMeta, Pagination
+from schema.kit.pages import BOTH_PLACES, OTHER_LIST, ListQuery, Page, PageMeta, Pagination, Paging
 from schema.kit.sorting import Sorting
 from storage.rows.ordering import SortKey, from_json, total_order
 from storage.rows.rows import Model, table_of
-from storage.sealing import Purpose, read_signed, signed
+from storage.sealing import Purpose, read_signed, signed, unverified
 
 Item = TypeVar("Item")
 
@@ -119,7 +120,9 @@ def key_places(shape: Shape[Any], order: Sequence[SortKey]) -> list[int]:
     return places
 
 
-def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
+def page_of(
+    query: ListQuery | Paging, items: list[Item], total: int | None, cursor: str | None
+) -> Page[Item]:
     """The page of `items`; `total` is None if the list was not counted."""
     pages = None if total is None else -(-total // query.limit)
     meta = PageMeta.made(
@@ -143,13 +146,33 @@ def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[A
     """The sort keys in the query's cursor. Raises `Invalid` as `read_page` does."""
     order = listing.order(query.sort_keys())
     if query.page is not None:
-        raise Invalid([problem(("filters", "after"), "Send either `page` or `after`, not both", "conflict")])
+        raise Invalid([problem(("filters", "after"), BOTH_PLACES, "conflict")])
     place = _place(ctx, listing, query)
     values = read_signed(ctx.services.secret_key, Purpose.LIST_CURSOR, query.after or "", *place)
     if values is None:
-        message = "The cursor does not belong to this list with this sorting and these filters"
-        raise Invalid([problem(("filters", "after"), message, "cursor", input=query.after)])
+        raise Invalid([problem(("filters", "after"), OTHER_LIST, "cursor", input=query.after)])
     return [from_json(key.column, value) for key, value in zip(order, json.loads(values), strict=True)]
+
+
+def continues(ctx: Context, listing: Listing[Any], query: ListQuery, cursor: str) -> bool:
+    """Whether the cursor is of the list of `query`."""
+    place = _place(ctx, listing, query)
+    return read_signed(ctx.services.secret_key, Purpose.LIST_CURSOR, cursor, *place) is not None
+
+
+def unverified_place(listing: Listing[Any], cursor: str) -> list[Any]:
+    """The sort keys in a cursor of the list in its default order, if it is one: `continues` tells.
+
+    They are values of the types of their columns. Raises `ValueError`.
+    """
+    order, values = listing.order(()), orjson.loads(unverified(cursor))
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError("These are no sort keys.")
+    keys = [from_json(key.column, value) for key, value in zip(order, values, strict=True)]
+    try:
+        return [key.astimezone(UTC) if isinstance(key, datetime) else key for key in keys]
+    except OverflowError as error:
+        raise ValueError("A moment is out of range.") from error
 
 
 def _place(ctx: Context, listing: Listing[Any], query: ListQuery) -> tuple[str, ...]:

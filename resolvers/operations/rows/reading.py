@@ -71,7 +71,7 @@ async def read_one(
         return select(written_lines(select(row), *shape.cells(row, chosen, caller)))
 
     plan = plan_for(ctx, key, make)
-    places = {**values, **principal.ids, **ctx.skipped}
+    places = {**values, **principal.ids, **ctx.places}
     ((found,),) = await ctx.fetch(plan, places, replica=replica and ctx.may_be_late)
     listed = read_lines(ctx.caller, found)
     if not listed:
@@ -129,7 +129,7 @@ async def read_by_keys(
         "workspace_ids": workspace_ids,
         "ids": [key.id for key in keys],
         **principal.ids,
-        **ctx.skipped,
+        **ctx.places,
     }
     ((found,),) = await fetch(plan_for(ctx, form, make), values)
     return {
@@ -151,7 +151,7 @@ async def read_page(
     has_parts = shape.reads_others(_chosen(ctx, shape, "data."))
     is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)
     prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
-    values = {**principal.ids, **prepared.values, **ctx.skipped}
+    values = {**principal.ids, **prepared.values, **ctx.places}
     plan = plan_for(ctx, prepared.form, lambda: prepared.form.statement(principal))
     replica = prepared.replica and ctx.may_be_late
     ((total, found),) = await ctx.fetch(plan, values, replica=replica)

@@ -8,7 +8,7 @@ import storage.types
 
 
 revision = '0050'
-down_revision = '0048'
+down_revision = '0049'
 branch_labels = None
 depends_on = None
 

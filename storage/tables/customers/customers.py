@@ -61,6 +61,7 @@ class CustomerRow(ChangedRow, TenantRow, table=True):
     billing_address: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
     type: str | None = CustomerType.INDIVIDUAL.value
     person: int | None = None
+    language: str | None = None
     custom_metadata: dict[str, Any] = Field(
         default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
     )

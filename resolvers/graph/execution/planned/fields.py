@@ -14,17 +14,16 @@ from resolvers.graph.execution.fields import located, selected_paths, validated
 from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import Selected, SelectedField
-from resolvers.graph.execution.writers import Writing, selection_writer
+from resolvers.graph.execution.writers import RefusedPage, Writing, selection_writer
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.outages import unforeseen
-from resolvers.operations.rows.links import Paging
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Invalid
-from schema.kit.pages import Page
+from schema.kit.pages import Page, Paging
 from storage.dialects.json_rows import PARSED_AT_ONCE, LinesTooLong
 from storage.engine.outages import is_outage
 
@@ -83,6 +82,9 @@ class Answering:
                 refusal = self.pages.get(each)
                 if isinstance(refusal, Exception):
                     self.errors.append(located_error(refusal, each.nodes, [*path, name]))
+                elif isinstance(refused := value[name], RefusedPage):
+                    self.errors.append(located_error(refused.refusal, each.nodes, [*path, name]))
+                    value[name] = None
                 elif each.below is not None:
                     self.refuse_links(value[name], each.below, [*path, name])
 
@@ -159,17 +161,13 @@ class Reading:
         return value
 
     def _context(self, answering: Answering, operation: Operation, choice: Choice) -> Context:
-        skipped = {}
-        for link, name in choice.names.items():
-            paging: Any = answering.pages[link]
-            skipped[name] = (paging.page - 1) * paging.limit
         return Context(
             answering.ctx.services,
             answering.ctx.caller,
             selection=self.selection,
             # What finishes an answer looks at all of it.
             chosen=choice.chosen if operation.finish is None else None,
-            skipped=skipped,
+            places=choice.places(answering.pages),
             may_be_late=choice.may_be_late,
             fetch_together=answering.ctx.fetch_together,
         )
@@ -238,4 +236,6 @@ def sent_arguments(selected: SelectedField, values: Values) -> dict[str, Any]:
 
 def _form(paging: Paging | Exception) -> Any:
     """What the statement of a page behind a link depends on."""
-    return None if isinstance(paging, Exception) else (rounded(paging.limit), paging.page > 1)
+    if isinstance(paging, Exception):
+        return None
+    return rounded(paging.limit), paging.page > 1, paging.after is not None

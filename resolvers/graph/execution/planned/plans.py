@@ -21,7 +21,7 @@ from graphql import (
 from graphql.execution.values import VariableValues, get_variable_values
 
 from oauth.scopes import Scope
-from resolvers.graph.execution.choices import Pages, is_page, paging_of
+from resolvers.graph.execution.choices import Pages, is_page, page_of_link
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import OPERATION
 from resolvers.graph.execution.model_writers import is_made_by_a_method
@@ -151,8 +151,8 @@ class DocumentPlan:
         for each in variant.fields.values():
             arguments.update(each.take_arguments(values))
         variant.with_arguments = tuple(arguments)
-        pages = {link: paging_of(link, values) for link in variant.links}
-        refused = any(isinstance(page, Exception) for page in pages.values())
+        pages = {link: page_of_link(link, values) for link in variant.links}
+        refused = any(isinstance(page, Exception) or page.after is not None for page in pages.values())
         return Prepared(variant, arguments, pages, refused)
 
     def variant(self, values: VariableValues | None) -> Variant:

@@ -53,7 +53,7 @@ class Stream:
                 continue
             for event in page.data:
                 # What one answer may read and write is counted for each event.
-                caller = replace(self._answering.ctx.caller, bytes_read=0, bytes_written=0)
+                caller = replace(self._answering.ctx.caller, bytes_read=0, bytes_written=0, watch=None)
                 ctx = replace(self._answering.ctx, caller=caller)
                 answering = replace(self._answering, ctx=ctx, errors=[])
                 below = self._planned.reading.below

@@ -1,0 +1,101 @@
+"""Pages of what a workspace has with a secret: it is made, changed and deleted, and gets another secret."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import Visit, page
+from gateway.web.kit.workspaces import workspace_of
+from schema.errors import Invalid, NotFound
+
+Operation = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class SecretPages:
+    """The pages of one kind, by its operations.
+
+    `shown` takes the resource and the secret from an answer that shows one. `new` and `changed` make the
+    bodies of forms. `show_list` takes the form for another one and a status; `show_one` takes the resource,
+    the form if it was refused, a status and the secret. `told` says that it is deleted.
+    """
+
+    noun: str
+    shown: Callable[[Any], tuple[Any, str | None]]
+    create: Operation
+    find: Operation
+    update: Operation
+    rotate_secret: Operation
+    remove: Operation
+    empty: Form
+    new: Callable[[Form], dict[str, Any]]
+    changed: Callable[[Form], dict[str, Any]]
+    saved: str
+    told: Callable[[Any], str]
+    show_list: Callable[[Visit, Form, int], Awaitable[Response]]
+    show_one: Callable[..., Awaitable[Response]]
+
+    def routes(self, path: str) -> list[Route]:
+        one = f"{path}/{{id}}"
+        return [
+            Route(path, page(self.list_all)),
+            Route(path, page(self.make), methods=["POST"]),
+            Route(one, page(self.read)),
+            Route(one, page(self.change), methods=["POST"]),
+            Route(f"{one}/rotate", page(self.rotate), methods=["POST"]),
+            Route(f"{one}/delete", page(self.delete), methods=["POST"]),
+        ]
+
+    async def list_all(self, visit: Visit) -> Response:
+        return await self.show_list(visit, self.empty, 200)
+
+    async def make(self, visit: Visit) -> Response:
+        """Make one and show its page with the secret; the same form shows the same page again."""
+        form = await visit.form()
+        workspace = await workspace_of(visit)
+        data = {**self.new(form), "workspace_id": str(workspace.id)}
+        try:
+            made = await visit.call(self.create, key=form.raw("once"), data=data)
+        except Invalid as invalid:
+            return await self.show_list(visit, form.refused(invalid), 422)
+        return await self._show_secret(visit, made)
+
+    async def read(self, visit: Visit) -> Response:
+        return await self.show_one(visit, await self.resource_of(visit))
+
+    async def change(self, visit: Visit) -> Response:
+        form = await visit.form()
+        resource = await self.resource_of(visit)
+        try:
+            await visit.call(self.update, id=resource.id, data=self.changed(form))
+        except Invalid as invalid:
+            return await self.show_one(visit, resource, form.refused(invalid), 422)
+        return visit.redirect(visit.request.url.path, self.saved)
+
+    async def rotate(self, visit: Visit) -> Response:
+        form = await visit.form()
+        resource = await self.resource_of(visit)
+        made = await visit.call(self.rotate_secret, key=form.raw("once"), id=resource.id)
+        return await self._show_secret(visit, made)
+
+    async def delete(self, visit: Visit) -> Response:
+        await visit.form()
+        resource = await self.resource_of(visit)
+        await visit.call(self.remove, id=resource.id)
+        return visit.redirect(visit.request.url.path.rsplit("/", 2)[0], self.told(resource))
+
+    async def resource_of(self, visit: Visit) -> Any:
+        """The resource in the page's address. Raises `NotFound`."""
+        workspace = await workspace_of(visit)
+        resource = await visit.call(self.find, id=visit.request.path_params["id"])
+        if resource.workspace_id != workspace.id:
+            raise NotFound(f"There is no such {self.noun}.")
+        return resource
+
+    async def _show_secret(self, visit: Visit, made: Any) -> Response:
+        resource, secret = self.shown(made)
+        return await self.show_one(visit, resource, status_code=201, secret=secret)

@@ -1,0 +1,49 @@
+"""Documents of GraphQL as event streams: what arrives, and what ends a subscription."""
+
+from typing import Any
+
+import pytest
+
+from tests.changes.sockets import CHANGES
+from tests.changes.streams import Live, Reader
+
+pytestmark = pytest.mark.both_databases
+
+EVENTS = {"Accept": "text/event-stream"}
+
+
+def test_an_event_stream_has_the_same_results(live: Live) -> None:
+    after = live.latest()
+    id = live.share()
+    with events(live, CHANGES, after=after) as response:
+        reader = Reader(response)
+        assert reader.block() == {"retry": "1000"}
+        event = reader.event()
+        assert (event["event"], event["data"]["data"]["changes"]["change"]["resourceId"]) == ("next", id)
+    with events(live, "{ latestChange { position } }") as response:
+        body = response.read().decode()
+        assert body.startswith("event: next\ndata: ")
+        assert body.endswith("event: complete\ndata:\n\n")
+    for query, status in (("subscription { nothing }", 400), (CHANGES.replace("$after,", '"7",'), 400)):
+        with events(live, query) as response:
+            assert response.status_code == status
+    with live.client.stream("POST", f"{live.address}/graphql", json={"query": CHANGES}) as response:
+        assert "text/event-stream" in response.read().decode()
+
+
+def test_an_event_stream_ends_with_its_credential(live: Live) -> None:
+    token = live.token("shares:read")
+    with events(live, CHANGES, token["text"]) as response:
+        reader = Reader(response)
+        reader.block()
+        live.send("DELETE", f"/workspace-access-tokens/{token['id']}", live.tenant.personal_token)
+        live.clock.advance(4)
+        refusal, complete = reader.rest()
+    assert refusal["data"]["errors"][0]["extensions"]["code"] == "invalid_token"
+    assert complete == {"event": "complete", "data": ""}
+
+
+def events(live: Live, query: str, token: str | None = None, **variables: Any) -> Any:
+    headers = {"Authorization": f"Bearer {token or live.tenant.token}", **EVENTS}
+    body = {"query": query, "variables": variables}
+    return live.client.stream("POST", f"{live.address}/graphql", headers=headers, json=body)
