@@ -1,5 +1,6 @@
 """The credential of a request, and its user, workspace or customer."""
 
+from datetime import date
 from typing import Annotated
 
 import strawberry
@@ -7,15 +8,23 @@ from pydantic import Field
 
 from oauth.principals import PrincipalKind
 from schema.kit.base import Output, graphql_type
+from schema.kit.deprecation import Deprecation
 from schema.values.scalars import Id, Moment
 
 strawberry.enum(PrincipalKind)
+
+_SINCE, _ENDS = date(2026, 11, 26), date(2027, 11, 26)
 
 
 @graphql_type
 class ViewerUser(Output):
     """The user of the credential, whose id is the viewer's `user_id`."""
 
+    id: Annotated[
+        Id,
+        Deprecation("Use `user_id` of the viewer.", _SINCE, _ENDS),
+        Field(description="The user's id."),
+    ]
     email: Annotated[
         str | None,
         Field(
@@ -34,6 +43,11 @@ class ViewerUser(Output):
 class ViewerWorkspace(Output):
     """The only workspace that the credential has access to; its id is the viewer's `workspace_id`."""
 
+    id: Annotated[
+        Id,
+        Deprecation("Use `workspace_id` of the viewer.", _SINCE, _ENDS),
+        Field(description="The workspace's id."),
+    ]
     name: str
     slug: str
 

@@ -1,11 +1,13 @@
 """Deletions: which resources a workspace no longer has, for callers that keep a copy."""
 
+from datetime import date
 from typing import Annotated
 
 import strawberry
 from pydantic import Field
 
 from schema.kit.base import Output, graphql_type
+from schema.kit.deprecation import Deprecation
 from schema.kit.fields import WorkspaceIdFilter
 from schema.kit.pages import ListQuery
 from schema.kit.sorting import Sorting
@@ -19,6 +21,11 @@ strawberry.enum(DeletedResource)
 class Deletion(Output):
     """A resource that was deleted."""
 
+    id: Annotated[
+        Id,
+        Deprecation("Use `resource_id`.", date(2026, 11, 26), date(2027, 11, 26)),
+        Field(description="The id of the deleted resource."),
+    ]
     workspace_id: Annotated[Id, Field(description="The workspace that owned the resource.")]
     resource: Annotated[DeletedResource, Field(description="The kind of the resource.")]
     resource_id: Annotated[Id, Field(description="The id of the deleted resource.")]

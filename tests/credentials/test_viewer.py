@@ -24,7 +24,7 @@ async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface,
         "user_id": None,
         "user": None,
         "workspace_id": tenant.id,
-        "workspace": {"name": "Acme", "slug": tenant.slug},
+        "workspace": {"id": tenant.id, "name": "Acme", "slug": tenant.slug},
         "customer_id": None,
     }
 
@@ -32,7 +32,7 @@ async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface,
 async def test_a_personal_token_speaks_for_its_user(surface, tenant):
     seen = await surface.with_token(tenant.personal_token).get_viewer()
     assert seen["kind"] == "personal_token"
-    assert seen["user"] == {"email": tenant.user_email, "name": "Ada"}
+    assert seen["user"] == {"id": tenant.user_id, "email": tenant.user_email, "name": "Ada"}
     assert (seen["user_id"], seen["workspace_id"], seen["workspace"]) == (tenant.user_id, None, None)
 
 
@@ -85,6 +85,7 @@ async def test_a_client_learns_of_the_user_what_it_was_granted(surface, gateway,
     assert seen["kind"] == "oauth_token"
     assert seen["user_id"] == tenant.user_id
     assert seen["user"] == {
+        "id": tenant.user_id,
         "email": tenant.user_email if email else None,
         "name": "Ada" if name else None,
     }

@@ -20,7 +20,15 @@ WITH_OWN_IDS = {
     "WorkspaceInvitation",
 }
 # No type has the id of a user besides persons; a change's actor is specified with the id of what made it.
-WITH_IDS_OF_OTHERS = {"ChangeActor", "Person"}
+# A subscription tells changes of the feed. Those of the others are deprecated.
+WITH_IDS_OF_OTHERS = {
+    "ChangeActor",
+    "Deletion",
+    "FollowedChange",
+    "Person",
+    "ViewerUser",
+    "ViewerWorkspace",
+}
 WRONG = [7, 1.5, True, [], {"a": 1}, "x", "", "00000000-0000-4000-8000-00000000000g"]
 
 
