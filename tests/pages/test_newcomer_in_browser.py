@@ -117,8 +117,8 @@ def fifth_minute() -> str:
 
 
 async def total_of(page: Page, metric: str) -> float:
-    """The total above the chart, as its reader sees it."""
-    text = await page.locator(f"#{metric} .total strong").inner_text()
+    """The headline number, as its reader sees it."""
+    text = await page.locator(f"#tab-{metric} strong").inner_text()
     return float(re.sub(r"[^\d.]", "", text))
 
 

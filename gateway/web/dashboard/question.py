@@ -160,18 +160,22 @@ def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Questi
     elif not problems and _periods(question) > MOST_PERIODS:
         message = f"This makes more than {MOST_PERIODS} periods: choose a longer interval or a shorter range"
         problems.append(problem(("query", "interval"), message, "too_many_periods"))
-    form = Form.of(
-        start_date=sent.get("start_date") if name == CUSTOM and sent.get("start_date") else start,
-        end_date=sent.get("end_date") if name == CUSTOM and sent.get("end_date") else end,
-        interval=None if interval is None else interval.value,
-        timezone=zone,
+    return question, replace(_form_of(sent, question), problems=at_fields(problems))
+
+
+def _form_of(sent: Mapping[str, str], question: Question) -> Form:
+    """The form with the question, and with dates as they were sent."""
+    is_custom = question.range == CUSTOM
+    return Form.of(
+        start_date=is_custom and sent.get("start_date") or question.start_date,
+        end_date=is_custom and sent.get("end_date") or question.end_date,
+        interval=None if question.interval is None else question.interval.value,
+        timezone=question.timezone,
         currency=question.currency,
         share_id=question.share_id,
         customer_id=question.customer_id,
-        compare=compare.value if compare is not None else NOT_COMPARED,
-        cumulative=question.is_cumulative,
+        compare=NOT_COMPARED if question.compare is None else question.compare.value,
     )
-    return question, replace(form, problems=at_fields(problems))
 
 
 def at_fields(problems: Sequence[Problem]) -> list[Problem]:
