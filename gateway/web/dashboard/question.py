@@ -167,8 +167,8 @@ def _form_of(sent: Mapping[str, str], question: Question) -> Form:
     """The form with the question, and with dates as they were sent."""
     is_custom = question.range == CUSTOM
     return Form.of(
-        start_date=is_custom and sent.get("start_date") or question.start_date,
-        end_date=is_custom and sent.get("end_date") or question.end_date,
+        start_date=(is_custom and sent.get("start_date")) or question.start_date,
+        end_date=(is_custom and sent.get("end_date")) or question.end_date,
         interval=None if question.interval is None else question.interval.value,
         timezone=question.timezone,
         currency=question.currency,
