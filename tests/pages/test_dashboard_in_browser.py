@@ -237,6 +237,52 @@ async def test_slow_lists_come_after_the_page(chromium: Browser, site: Site) -> 
         await expect(page.locator("#top-event")).to_contain_text("This could not be loaded.")
 
 
+LABELS = """() => {
+    const faults = [];
+    for (const drawing of document.querySelectorAll(".drawing")) {
+        const card = drawing.closest(".metric").getBoundingClientRect();
+        const labels = [...drawing.querySelectorAll("text.tick")]
+            .filter((label) => getComputedStyle(label).display !== "none")
+            .map((label) => [label.textContent, label.getBoundingClientRect()]);
+        labels.forEach(([text, box], index) => {
+            if (box.left < card.left || box.right > card.right) faults.push(`${text} is outside`);
+            for (const [other, its] of labels.slice(index + 1)) {
+                const isBeside = box.left >= its.right + 4 || its.left >= box.right + 4;
+                if (!isBeside && box.top + 1 < its.bottom && its.top + 1 < box.bottom) faults.push(`${text}: ${other}`);
+            }
+        });
+    }
+    return faults;
+}"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "query",
+    [
+        "range=today",
+        "range=7d",
+        "range=7d&interval=hour",
+        "range=30d",
+        "range=90d",
+        "range=90d&interval=week",
+        "range=12m",
+        "range=12m&interval=week",
+        "range=12m&interval=day",
+        "start_date=2020-01-01&end_date=2026-02-01&interval=quarter",
+        "start_date=2020-01-01&end_date=2026-02-01&interval=year",
+    ],
+)
+async def test_labels_of_charts_never_touch(chromium: Browser, site: Site, query: str) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, query)
+        await expect(page.locator(".drawing").first).to_be_visible()
+        for width in (320, 360, 390, 480, 640, 768, 900, 1024, 1280, 1600, 1920):
+            await page.set_viewport_size({"width": width, "height": 900})
+            assert await page.evaluate(LABELS) == [], width
+            assert not await overflows(page), width
+
+
 @pytest.mark.parametrize("width", [1600, 1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_it_fits_the_screen_and_follows_light_and_dark(

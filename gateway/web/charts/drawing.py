@@ -19,6 +19,7 @@ WIDTH = 1000.0
 MOST_BARS = 62
 _BAR, _THIN_BAR = 0.68, 0.9
 _LABELS = 6
+_LAST_LABEL = 94
 
 
 @dataclass(frozen=True)
@@ -87,17 +88,20 @@ def _grid(measure: Measure, scale: Scale) -> list[str]:
 
 
 def _dates(labels: Sequence[str], height: float) -> list[str]:
-    """Every nth label; each second of them only where there is room."""
+    """Every nth label below the middle of its period; each second of them only where there is room.
+
+    None is so near to the end that it would leave the card.
+    """
     count = len(labels)
     step = max(1, -(-count // _LABELS))
     texts = []
     for order, index in enumerate(range(0, count, step)):
         place = _place(index, count) / WIDTH * 100
-        anchor = "start" if place < 6 else "end" if place > 94 else "middle"
-        x = 0 if anchor == "start" else 100 if anchor == "end" else place
+        if place > _LAST_LABEL:
+            break
         extra = " extra" if order % 2 else ""
         texts.append(
-            f'<text class="tick{extra}" x="{x:.2f}%" y="{height - 6:g}" text-anchor="{anchor}">'
+            f'<text class="tick{extra}" x="{place:.2f}%" y="{height - 6:g}" text-anchor="middle">'
             f"{escape(labels[index])}</text>"
         )
     return texts
