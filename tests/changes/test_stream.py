@@ -131,8 +131,8 @@ def test_a_narrowed_token_ends_its_stream(live: Live) -> None:
         assert ended(live, reader) == "insufficient_scope"
 
 
-def test_a_removed_member_s_stream_ends(live: Live, database_url: str) -> None:
-    member = asyncio.run(joined(database_url, live.tenant))
+def test_a_removed_member_s_stream_ends(live: Live, own_url: str) -> None:
+    member = asyncio.run(joined(own_url, live.tenant))
     with live.stream(member.token, workspace_id=live.tenant.id) as reader:
         reader.block()
         live.send("DELETE", f"/workspace-members/{member.member_id}", live.tenant.personal_token)
@@ -201,8 +201,8 @@ def is_cut(live: Live, lines: list[Any]) -> bool:
     return "answer not read" in {line["event"] for line in lines}
 
 
-def test_a_server_that_stops_ends_its_streams(database_url: str, tmp_path: Path) -> None:
-    with serve(database_url, tmp_path) as (address, tenant):
+def test_a_server_that_stops_ends_its_streams(own_url: str, tmp_path: Path) -> None:
+    with serve(own_url, tmp_path) as (address, tenant):
         headers = {"Authorization": f"Bearer {tenant.token}"}
         client = httpx.Client(timeout=PATIENCE_SECONDS)
         response = client.send(
@@ -221,8 +221,8 @@ def test_head_is_answered_at_once(live: Live) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
 
 
-def test_what_another_process_commits_arrives(database_url: str, live: Live, tmp_path: Path) -> None:
-    with live.stream() as reader, serve(database_url, tmp_path) as (address, _):
+def test_what_another_process_commits_arrives(own_url: str, live: Live, tmp_path: Path) -> None:
+    with live.stream() as reader, serve(own_url, tmp_path) as (address, _):
         reader.block()
         data = {"name": "Elsewhere", "prices": FREE}
         headers = {"Authorization": f"Bearer {live.tenant.token}"}
@@ -231,13 +231,13 @@ def test_what_another_process_commits_arrives(database_url: str, live: Live, tmp
 
 
 def test_other_processes_commits_arrive_before_anybody_looks(
-    database_url: str, tmp_path: Path, monkeypatch: Any
+    own_url: str, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    if every_test_is_pooled() and database_url.startswith("postgresql"):
+    if every_test_is_pooled() and own_url.startswith("postgresql"):
         pytest.skip("Behind a pooler nothing is heard.")
     # An hour later, it is looked into the logs.
     monkeypatch.setattr(followers, "SECONDS_BETWEEN_LOOKS", 3600)
-    with serve(database_url, tmp_path) as (here, tenant), serve(database_url, tmp_path) as (there, _):
+    with serve(own_url, tmp_path) as (here, tenant), serve(own_url, tmp_path) as (there, _):
         assert arrives(here, there, tenant)
 
 

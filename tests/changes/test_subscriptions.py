@@ -189,8 +189,8 @@ def test_connections_of_a_caller_are_counted_while_they_are_open(live: Live, mon
         assert second.end()[0] == 1013
 
 
-def test_a_cookie_counts_on_pages_of_our_own_only(live: Live, database_url: str) -> None:
-    cookie = {"Cookie": f"{SESSION}={asyncio.run(session_of(database_url, live.tenant))}"}
+def test_a_cookie_counts_on_pages_of_our_own_only(live: Live, own_url: str) -> None:
+    cookie = {"Cookie": f"{SESSION}={asyncio.run(session_of(own_url, live.tenant))}"}
     with socket_to(live, origin=live.address, additional_headers=cookie) as socket:
         socket.greet()
     with socket_to(live, origin="https://elsewhere.example", additional_headers=cookie) as socket:
@@ -198,8 +198,8 @@ def test_a_cookie_counts_on_pages_of_our_own_only(live: Live, database_url: str)
         assert socket.end()[0] == 4401
 
 
-def test_pages_of_other_origins_connect_as_cors_says(database_url: str, tmp_path: Path) -> None:
-    with serve(database_url, tmp_path, cors_origins="https://app.example.com") as (address, tenant):
+def test_pages_of_other_origins_connect_as_cors_says(own_url: str, tmp_path: Path) -> None:
+    with serve(own_url, tmp_path, cors_origins="https://app.example.com") as (address, tenant):
         live = Live(address, tenant, None)  # type: ignore[arg-type]  # No test moves its clock.
         for origin in ("https://app.example.com", address):
             with socket_to(live, origin=origin) as socket:
@@ -210,10 +210,10 @@ def test_pages_of_other_origins_connect_as_cors_says(database_url: str, tmp_path
         live.client.close()
 
 
-def test_a_credential_that_loses_access_ends_its_subscriptions(live: Live, database_url: str) -> None:
+def test_a_credential_that_loses_access_ends_its_subscriptions(live: Live, own_url: str) -> None:
     owner = live.tenant.personal_token
     revoked, narrowed = live.token("shares:read"), live.token("shares:read", "customers:read")
-    member = asyncio.run(joined(database_url, live.tenant))
+    member = asyncio.run(joined(own_url, live.tenant))
     tokens = (revoked["text"], narrowed["text"], member.token)
     with ExitStack() as stack:
         one, two, three = sockets = [stack.enter_context(greeted(live, token)) for token in tokens]
@@ -253,8 +253,8 @@ def is_followed(socket: Socket, after: str) -> bool:
     return socket.receive()["type"] == "next"
 
 
-def test_a_server_that_stops_ends_its_connections(database_url: str, tmp_path: Path) -> None:
-    with serve(database_url, tmp_path) as (address, tenant):
+def test_a_server_that_stops_ends_its_connections(own_url: str, tmp_path: Path) -> None:
+    with serve(own_url, tmp_path) as (address, tenant):
         live = Live(address, tenant, None)  # type: ignore[arg-type]  # No test moves its clock.
         context = greeted(live)
         socket = context.__enter__()

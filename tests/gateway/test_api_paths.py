@@ -23,7 +23,7 @@ async def test_a_page_whose_address_begins_like_the_api_is_served_as_a_page(
         assert answer.status_code == 200
         assert answer.headers["content-type"].startswith("text/html")
         assert answer.headers["cache-control"] == "no-store"
-        assert answer.headers.get("vary") is None
+        assert answer.headers["vary"] == "Accept-Language, Cookie"
 
 
 async def test_a_failure_on_such_a_page_does_not_have_the_form_of_graphql(
