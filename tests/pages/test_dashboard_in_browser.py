@@ -248,7 +248,8 @@ LABELS = """() => {
             if (box.left < card.left || box.right > card.right) faults.push(`${text} is outside`);
             for (const [other, its] of labels.slice(index + 1)) {
                 const isBeside = box.left >= its.right + 4 || its.left >= box.right + 4;
-                if (!isBeside && box.top + 1 < its.bottom && its.top + 1 < box.bottom) faults.push(`${text}: ${other}`);
+                const isAbove = box.top + 1 >= its.bottom || its.top + 1 >= box.bottom;
+                if (!isBeside && !isAbove) faults.push(`${text} touches ${other}`);
             }
         });
     }
