@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
-from tests.support.browsers.in_browser import lightness, opened, overflows, sign_in, sign_in_unseen
-from tests.support.callers.surfaces import Rest
-from tests.support.servers.gateways import Tenant, bearer
-from tests.support.servers.live import serve
-from tests.support.tenants.dashboards import ADDRESS, RANGE, make_activity
+from tests.support.browsers.dashboard_site import Site, enter, served
+from tests.support.browsers.in_browser import opened, sign_in
+from tests.support.servers.gateways import bearer
+from tests.support.tenants.dashboards import ADDRESS, RANGE
 
-Site = tuple[str, Tenant]
 SESSIONS = "#file_share_sessions"
-# Whether the controls are over what has the focus.
-IS_COVERED = """() => {
-    const bar = document.querySelector(".question");
-    const focused = document.activeElement;
-    const isElsewhere = focused === document.body || focused.closest("header, .sidebar, .question");
-    return !isElsewhere && focused.getBoundingClientRect().top < bar.getBoundingClientRect().bottom - 1;
-}"""
 WITH_SESSIONS = f"{ADDRESS}&metric=file_share_sessions"
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A gateway with a workspace that compares, and with activity at the end of January 2026."""
-    folder = tmp_path_factory.mktemp("site")
-    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as (address, tenant):
-        asyncio.run(_fill(address, tenant))
-        yield address, tenant
-
-
-async def _fill(address: str, tenant: Tenant) -> None:
-    async with httpx.AsyncClient(base_url=address) as client:
-        rest = Rest(client, None, tenant.token)  # type: ignore[arg-type]
-        await make_activity(rest)
-        await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
-
-
-async def enter(page: Page, site: Site, query: str = "") -> None:
-    address, tenant = site
-    await sign_in_unseen(page, address, tenant)
-    await page.goto(f"{address}/{tenant.slug}/dashboard?{query}")
+    with served(tmp_path_factory.mktemp("site")) as served_site:
+        yield served_site
 
 
 async def totals_of(site: Site, **asked: str) -> dict[str, float]:
@@ -209,23 +183,6 @@ async def test_tabs_and_the_switch_change_the_charts_and_keep_the_page(chromium:
         assert await page.evaluate("window.stayed")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-async def test_controls_stay_in_view_and_hide_nothing_that_has_the_focus(
-    chromium: Browser, site: Site, width: int
-) -> None:
-    async with opened(chromium, site[0], width=width) as page:
-        await enter(page, site, ADDRESS)
-        await page.evaluate("scrollTo(0, document.body.scrollHeight)")
-        await expect(page.get_by_role("button", name="30 days")).to_be_in_viewport()
-        for _ in range(12):
-            await page.keyboard.press("Shift+Tab")
-            covered = await page.evaluate(IS_COVERED)
-            assert not covered
-        bar = await page.locator(".question").bounding_box()
-        assert bar is not None
-        assert bar["height"] < 120
-
-
 async def test_slow_lists_come_after_the_page(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0]) as page:
         await enter(page, site, ADDRESS)
@@ -235,66 +192,6 @@ async def test_slow_lists_come_after_the_page(chromium: Browser, site: Site) -> 
         await page.route("**/top/event**", lambda route: route.abort())
         await page.reload()
         await expect(page.locator("#top-event")).to_contain_text("This could not be loaded.")
-
-
-LABELS = """() => {
-    const faults = [];
-    for (const drawing of document.querySelectorAll(".drawing")) {
-        const card = drawing.closest(".metric").getBoundingClientRect();
-        const labels = [...drawing.querySelectorAll("text.tick")]
-            .filter((label) => getComputedStyle(label).display !== "none")
-            .map((label) => [label.textContent, label.getBoundingClientRect()]);
-        labels.forEach(([text, box], index) => {
-            if (box.left < card.left || box.right > card.right) faults.push(`${text} is outside`);
-            for (const [other, its] of labels.slice(index + 1)) {
-                const isBeside = box.left >= its.right + 4 || its.left >= box.right + 4;
-                const isAbove = box.top + 1 >= its.bottom || its.top + 1 >= box.bottom;
-                if (!isBeside && !isAbove) faults.push(`${text} touches ${other}`);
-            }
-        });
-    }
-    return faults;
-}"""
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "query",
-    [
-        "range=today",
-        "range=7d",
-        "range=7d&interval=hour",
-        "range=30d",
-        "range=90d",
-        "range=90d&interval=week",
-        "range=12m",
-        "range=12m&interval=week",
-        "range=12m&interval=day",
-        "start_date=2020-01-01&end_date=2026-02-01&interval=quarter",
-        "start_date=2020-01-01&end_date=2026-02-01&interval=year",
-    ],
-)
-async def test_labels_of_charts_never_touch(chromium: Browser, site: Site, query: str) -> None:
-    async with opened(chromium, site[0]) as page:
-        await enter(page, site, query)
-        await expect(page.locator(".drawing").first).to_be_visible()
-        for width in (320, 360, 390, 480, 640, 768, 900, 1024, 1280, 1600, 1920):
-            await page.set_viewport_size({"width": width, "height": 900})
-            assert await page.evaluate(LABELS) == [], width
-            assert not await overflows(page), width
-
-
-@pytest.mark.parametrize("width", [1600, 1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_it_fits_the_screen_and_follows_light_and_dark(
-    chromium: Browser, site: Site, scheme: str, width: int
-) -> None:
-    async with opened(chromium, site[0], scheme=scheme, width=width, quiet_console=True) as page:
-        await enter(page, site, WITH_SESSIONS)
-        for summary in [*await page.locator(".bar summary").all(), page.locator(f"{SESSIONS} summary")]:
-            await summary.click()
-            assert not await overflows(page)
-        assert (await lightness(page) > 600) == (scheme == "light")
 
 
 async def test_the_switcher_leads_to_other_workspaces_by_keyboard(chromium: Browser, site: Site) -> None:
