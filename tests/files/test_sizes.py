@@ -2,7 +2,6 @@
 
 import pytest
 
-from gateway.web.words.portal import WORDS
 from schema.values.prose import write_size
 
 
@@ -26,7 +25,3 @@ from schema.values.prose import write_size
 )
 def test_sizes_read_in_steps_of_1024(size: int, text: str) -> None:
     assert write_size(size) == text
-
-
-def test_the_portal_writes_sizes_as_the_api_does() -> None:
-    assert WORDS["size"] is write_size

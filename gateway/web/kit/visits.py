@@ -141,7 +141,7 @@ class Visit:
     @property
     def offers_languages(self) -> bool:
         """Whether the page is translated and can be asked for again in another language."""
-        return self.request.method == "GET" and getattr(self.request.state, "is_translated", False)
+        return self.request.method in ("GET", "HEAD") and getattr(self.request.state, "is_translated", False)
 
     @property
     def form_token(self) -> str:
