@@ -123,6 +123,7 @@ class PatientProtocol(HttpToolsProtocol):
             self.cycle.transport = self._answer  # type: ignore[assignment]
             if self._is_last:
                 self.cycle.keep_alive = False
+                self._end_stream()
 
     def handle_websocket_upgrade(self) -> None:
         if self._timer is not None:

@@ -8,11 +8,15 @@ from resolvers.operations.answers import Parts
 
 # In the scope of a request whose answer is a stream: what the connection calls to have it end.
 END = "duograph.end"
+# In the scope of a request whose client went before the stream began.
+ENDED = "duograph.ended"
 
 
 async def send_parts(scope: Scope, send: Send, parts: Parts) -> None:
     """Send all parts of an answer that has begun; nothing but the headers in answer to HEAD."""
     scope[END] = parts.end
+    if ENDED in scope:
+        parts.end()
     try:
         if scope["method"] != "HEAD":
             async for part in parts:
@@ -28,7 +32,7 @@ def is_stream(scope: Any) -> bool:
 
 
 def end_stream(scope: Any) -> None:
-    """Have the answer to a request end, if it is such a stream."""
-    end = scope.get(END)
-    if end is not None:
-        end()
+    """Have the answer to a request end, if it is such a stream or becomes one."""
+    scope[ENDED] = True
+    if END in scope:
+        scope[END]()

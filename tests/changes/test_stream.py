@@ -215,6 +215,27 @@ def test_a_server_that_stops_ends_its_streams(own_url: str, tmp_path: Path) -> N
     client.close()
 
 
+def test_clients_that_leave_before_their_stream_begins_keep_no_place(own_url: str, tmp_path: Path) -> None:
+    with serve(own_url, tmp_path) as (address, tenant):
+        headers = {"Authorization": f"Bearer {tenant.token}"}
+        lines = [
+            "GET /api/changes/stream HTTP/1.1",
+            "Host: gateway",
+            f"Authorization: {headers['Authorization']}",
+        ]
+        request = "\r\n".join([*lines, "", ""]).encode()
+        for _ in range(2 * followers.MOST_OF_ONE):
+            with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as connection:
+                connection.sendall(request)
+
+        def has_room() -> bool:
+            with httpx.stream("GET", f"{address}/api/changes/stream", headers=headers) as response:
+                return response.status_code == 200
+
+        assert eventually(has_room)
+    # The server has stopped, and waited for none of them.
+
+
 def test_head_is_answered_at_once(live: Live) -> None:
     headers = {"Authorization": f"Bearer {live.tenant.token}"}
     answer = live.client.head("/changes/stream", headers=headers)
