@@ -180,7 +180,10 @@ def _add_request_id(_: Any, __: str, event: _Event) -> _Event:
 
 def _add_logger(_: Any, __: str, event: _Event) -> _Event:
     record: logging.LogRecord = event["_record"]
-    event.update(logger=record.name, place=f"{record.pathname}:{record.lineno}")
+    event["logger"] = record.name
+    if record.levelno != logging.INFO:
+        # Who reads that all is well looks for no line of code.
+        event["place"] = f"{record.pathname}:{record.lineno}"
     return event
 
 
