@@ -1,4 +1,4 @@
-"""Descriptions in GraphQL's spelling: declarations have REST's names, and texts for values."""
+"""Descriptions and reasons of deprecations in GraphQL's spelling: declarations have REST's names."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ _WORD = re.compile(r"`(-?[a-z][a-z0-9_]*)`")
 
 
 def spell_descriptions(schema: GraphQLSchema) -> None:
-    """Write the names of fields and the values of enumerations as documents do."""
+    """Write the names of fields and the values of enumerations as documents do, also in reasons."""
     described = list(_described(schema))
     fields = {name for name, _, _ in described}
     members: dict[str, str] = {}
@@ -21,6 +21,8 @@ def spell_descriptions(schema: GraphQLSchema) -> None:
     for _, place, own in described:
         if place.description:
             place.description = spelled_text(place.description, fields, members, own)
+        if reason := getattr(place, "deprecation_reason", None):
+            place.deprecation_reason = spelled_text(reason, fields, members, own)
 
 
 def spelled_text(text: str, fields: set[str], members: Mapping[str, str], own: Mapping[str, str]) -> str:
