@@ -34,6 +34,7 @@ RUN_ELSEWHERE = {
     "ALTER DATABASE duograph SET jit": "tests/cli/test_capacity.py",
     "SELECT citus_": "tests/cluster/same_answers.py",
     "duograph distribute": "tests/cli/test_distribute.py",
+    "duograph workspaces move": "tests/cluster/moved_workspaces.py",
     "npx graphql-codegen": "tests/clients/test_generated_clients.py",
     'import { createClient } from "graphql-ws"': "tests/clients/test_live_clients.py",
 }
