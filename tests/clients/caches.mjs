@@ -61,7 +61,7 @@ async function byUrql() {
   const asked = { method: "POST", headers: { ...headers, "Content-Type": "application/json" } };
   const body = JSON.stringify({ query: getIntrospectionQuery() });
   const { data: schema } = await (await fetch(url, { ...asked, body })).json();
-  const hasId = ({ fields }) => fields.some(({ name }) => name === "id");
+  const hasId = ({ fields }) => fields.some(({ name, isDeprecated }) => name === "id" && !isDeprecated);
   const objects = schema.__schema.types.filter(({ kind }) => kind === "OBJECT");
   const keys = Object.fromEntries(objects.filter((type) => !hasId(type)).map(({ name }) => [name, () => null]));
   const cache = cacheExchange({ schema, keys, resolvers: {
