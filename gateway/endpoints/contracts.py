@@ -49,7 +49,6 @@ def _file(read: Callable[[str], bytes], media_type: str) -> Callable[..., object
 def _openapi(address: str) -> bytes:
     document = orjson.loads(OPENAPI_FILE.read_bytes())
     document["servers"][0]["url"] = address
-    document["info"]["contact"]["url"] = address
     return orjson.dumps(document)
 
 

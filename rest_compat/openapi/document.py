@@ -31,8 +31,8 @@ from schema.credentials.leaks import LeakVerdict
 TITLE, VERSION = "Duograph", version("duograph")
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."
 LICENSE = {"name": "Apache 2.0", "identifier": "Apache-2.0"}
-# A gateway adds its address.
-CONTACT = {"name": "Those who run the gateway that serves this document"}
+# Without an address: the reference draws it as a link without words, and `servers` has it.
+CONTACT = {"name": "The operator"}
 # Relative to the document's own address (OpenAPI 3.1, 4.8.5); a gateway writes its public address there.
 SERVERS = [{"url": "/", "description": "The gateway that serves this document."}]
 DESCRIPTION = """

@@ -38,7 +38,7 @@ def test_the_printed_commands_work_as_pasted_on_the_first_start_and_on_later_one
         assert [share["name"] for share in rest["data"]] == [
             share["name"] for share in graphql["data"]["shares"]["data"]
         ]
-        assert rest["meta"]["total"] == 4
+        assert rest["meta"]["total"] == 12
         names.append([share["name"] for share in rest["data"]])
     assert names[0] == names[1]
     assert len(tokens) == 1
