@@ -57,7 +57,6 @@ async def test_the_committed_openapi_document_is_the_one_served(gateway):
     committed = orjson.loads(OPENAPI_FILE.read_bytes())
     served = (await gateway.client.get(OPENAPI_PATH)).json()
     # The gateway that serves it writes its own address into it.
-    assert served["info"]["contact"].pop("url") == served["servers"][0]["url"]
     assert served | {"servers": committed["servers"]} == committed
     assert committed == orjson.loads(orjson.dumps(openapi_document()))
 
