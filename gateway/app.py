@@ -27,8 +27,8 @@ from gateway.files.store import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.http.addresses import ClientAddresses
 from gateway.http.callers import Callers
 from gateway.http.front import Front
+from gateway.http.paths.route_templates import RouteTemplates
 from gateway.http.response_headers import ResponseHeaders
-from gateway.http.route_templates import RouteTemplates
 from gateway.http.sockets import Sockets
 from gateway.logs.logs import configure_logs, logs_requests
 from gateway.logs.request_lines import RequestLines, request_lines

@@ -7,7 +7,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from gateway.http.addresses import ClientAddresses
-from gateway.http.api_paths import is_api
+from gateway.http.paths.api_paths import is_api
 from gateway.rate_limits.budget import RequestBudget
 from gateway.web.kit.cookies import SESSION, Cookies
 from gateway.web.kit.origins import is_same_origin

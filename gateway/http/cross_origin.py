@@ -5,7 +5,7 @@ from collections.abc import Collection
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
-from gateway.http.api_paths import is_api
+from gateway.http.paths.api_paths import is_api
 from resolvers.graph.contract import SCHEMA_PATH
 from rest_compat.routing.paths import OPENAPI_PATH, ROOT_OPENAPI_PATH
 

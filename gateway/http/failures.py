@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from gateway.http.api_paths import is_graphql
+from gateway.http.paths.api_paths import is_graphql
 from resolvers.graph.http.media_types import accepted_type
 from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.http.sent_headers import SentHeaders

@@ -19,9 +19,9 @@ from gateway.http.callers import Callers, takes_credentials
 from gateway.http.cross_origin import cross_origin, is_cached_publicly, is_shared
 from gateway.http.exchange import Exchange
 from gateway.http.failures import rendered
+from gateway.http.paths.route_table import RouteTable
+from gateway.http.paths.route_templates import RouteTemplates
 from gateway.http.response_headers import RawHeaders, ResponseHeaders
-from gateway.http.route_table import RouteTable
-from gateway.http.route_templates import RouteTemplates
 from gateway.logs.logs import request_id as current_request_id
 from gateway.logs.request_lines import RequestLine, RequestLines, logged_method
 from gateway.monitoring.watching import PAGE, Labels, Watch, labels_of

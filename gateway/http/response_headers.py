@@ -3,7 +3,7 @@
 from typing import TypeAlias
 
 from gateway.files.store import OBJECTS_PATH
-from gateway.http.api_paths import is_api
+from gateway.http.paths.api_paths import is_api
 from rest_compat.routing.paths import PROTOCOL_PREFIX
 
 # Names in lower case, with their values, as ASGI has them.

@@ -15,7 +15,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from gateway.http.callers import Callers
-from gateway.http.route_templates import UNMATCHED
+from gateway.http.paths.route_templates import UNMATCHED
 from gateway.logs.request_lines import RequestLine, RequestLines
 from gateway.rate_limits.budget import Budgets
 from gateway.web.kit.origins import origin_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.routing import Match, Route
 
-from gateway.http.route_table import RouteTable
+from gateway.http.paths.route_table import RouteTable
 from rest_compat import api
 
 TEMPLATES = [(method, route.path) for route in api.ROUTES for method in route.methods or ()]
