@@ -1,12 +1,15 @@
 """Asks ClamAV's daemon about the content of files, by its protocol INSTREAM."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 PATIENCE_SECONDS = 120
 SCANS_AT_A_TIME = 4
+MOST_OF_ANSWER = 4096
 _END = b"\0"
 
 
@@ -30,23 +33,22 @@ class Scanner:
 
         Raises `ScannerUnavailable` and `TooLargeToScan`.
         """
-        async with self._turns, self._connected() as (reader, writer):
+        async with self._turns, self._connected() as connection:
             # It may answer and hang up before it has all.
-            answering = asyncio.ensure_future(reader.readuntil(_END))
+            answering = asyncio.ensure_future(_answer(connection))
             try:
-                writer.write(b"zINSTREAM\0")
                 with suppress(ConnectionError):
+                    await _send(connection, b"zINSTREAM\0")
                     async for chunk in content:
                         if answering.done():
                             break
-                        writer.write(len(chunk).to_bytes(4) + chunk)
-                        async with asyncio.timeout(PATIENCE_SECONDS):
-                            await writer.drain()
-                    writer.write(bytes(4))
+                        await _send(connection, len(chunk).to_bytes(4) + chunk)
+                    await _send(connection, bytes(4))
                 async with asyncio.timeout(PATIENCE_SECONDS):
-                    answer = (await answering).rstrip(_END).decode("utf-8", "replace")
+                    answer = (await answering).decode("utf-8", "replace")
             finally:
                 answering.cancel()
+                await asyncio.gather(answering, return_exceptions=True)
                 if isinstance(content, AsyncGenerator):
                     await content.aclose()
         if "size limit exceeded" in answer:
@@ -59,22 +61,56 @@ class Scanner:
 
     async def check(self) -> None:
         """Raises `ScannerUnavailable` unless it answers."""
-        async with self._connected() as (reader, writer), asyncio.timeout(PATIENCE_SECONDS):
-            writer.write(b"zPING\0")
-            if await reader.readuntil(_END) != b"PONG\0":
+        async with self._connected() as connection, asyncio.timeout(PATIENCE_SECONDS):
+            await _send(connection, b"zPING\0")
+            if await _answer(connection) != b"PONG":
                 raise ScannerUnavailable("another answer than PONG")
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    async def _connected(self) -> AsyncIterator[socket.socket]:
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                if self._address.scheme == "unix":
-                    reader, writer = await asyncio.open_unix_connection(self._address.path)
-                else:
-                    reader, writer = await asyncio.open_connection(self._address.hostname, self._address.port)
-            try:
-                yield reader, writer
-            finally:
-                writer.close()
-        except (OSError, asyncio.IncompleteReadError) as error:  # A timeout is an OSError.
+            with await self._opened() as connection:
+                yield connection
+        except OSError as error:  # A timeout is an OSError.
             raise ScannerUnavailable(str(error) or type(error).__name__) from error
+
+    async def _opened(self) -> socket.socket:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            if self._address.scheme == "unix":
+                return await _connected_to(socket.AF_UNIX, self._address.path)
+            loop = asyncio.get_running_loop()
+            found = await loop.getaddrinfo(
+                self._address.hostname, self._address.port, type=socket.SOCK_STREAM
+            )
+            for family, _, _, _, address in found[:-1]:
+                with suppress(OSError):
+                    return await _connected_to(family, address)
+            return await _connected_to(found[-1][0], found[-1][4])
+
+
+async def _connected_to(family: int, address: Any) -> socket.socket:
+    connection = socket.socket(family)
+    try:
+        connection.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(connection, address)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+# Not through a transport: one whose peer hung up while it was written to drops the answer that came before.
+async def _send(connection: socket.socket, data: bytes) -> None:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await asyncio.get_running_loop().sock_sendall(connection, data)
+
+
+async def _answer(connection: socket.socket) -> bytes:
+    """What comes before the zero that ends an answer; an `OSError` if it does not come, or is too long."""
+    answer = b""
+    while _END not in answer:
+        received = await asyncio.get_running_loop().sock_recv(connection, MOST_OF_ANSWER)
+        answer += received
+        if not received or len(answer) > MOST_OF_ANSWER:
+            raise ConnectionError("no whole answer")
+    return answer.partition(_END)[0]

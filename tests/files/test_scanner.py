@@ -1,7 +1,9 @@
 """Uploads that a scanner looks at: a server that speaks clamd's protocol and knows the test file of EICAR."""
 
 import asyncio
+import socket
 from contextlib import asynccontextmanager
+from threading import Thread
 
 import pytest
 import pytest_asyncio
@@ -130,3 +132,25 @@ async def test_a_scanner_that_is_not_there_or_hangs_up_is_unavailable(clamd):
         await Scanner("unix:///absent/clamd.ctl").scan(chunks(b"x"))
     with pytest.raises(TooLargeToScan):
         await Scanner(clamd.address).scan(chunks(*[b"x" * 100_000] * 100))
+
+
+async def test_an_answer_is_read_though_the_scanner_hung_up_before_the_next_chunk_was_sent():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def hang_up():
+            connection, _ = server.accept()
+            connection.recv(1)
+            connection.sendall(b"INSTREAM size limit exceeded. ERROR\0")
+            connection.close()
+
+        hanging_up = Thread(target=hang_up)
+        hanging_up.start()
+
+        async def content():
+            yield b"the first"
+            hanging_up.join()
+            yield b"the second"
+            yield b"the third"
+
+        with pytest.raises(TooLargeToScan):
+            await Scanner(f"tcp://127.0.0.1:{server.getsockname()[1]}").scan(content())
