@@ -1,7 +1,11 @@
 """Documents of GraphQL with links, as a dashboard asks them; `bench/floor/documents.py` answers each."""
 
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+# Of the dashboard's metrics, up to today.
+DAYS = 30
+METRICS = ("fileShareSessions", "fileShareDownloads", "fileShareRevenue")
 _SESSION = "id status createdAt priceAmount priceCurrency"
 
 
@@ -15,6 +19,22 @@ class Document(NamedTuple):
     text: str
     path: str
     target: float
+
+
+def dashboard() -> str:
+    """Four lists, two of them with their totals, and three metrics by day."""
+    today, values = datetime.now(UTC).date(), " ".join(METRICS)
+    return (
+        f'{{ metrics(startDate: "{today - timedelta(days=DAYS - 1)}", endDate: "{today}", interval: DAY, '
+        "metrics: [FILE_SHARE_SESSIONS, FILE_SHARE_DOWNLOADS, FILE_SHARE_REVENUE]) "
+        f"{{ currency periods {{ timestamp {values} }} totals {{ {values} }} }} "
+        f"newest: fileShareSessions(limit: 5) {{ data {{ {_SESSION} "
+        "share { id name } customer { id email name } } } "
+        "customers(limit: 5) { data { id email name createdAt } meta { total } } "
+        "shares(limit: 5) { data { id name visibility prices { id priceAmount priceCurrency } } "
+        "meta { total } } "
+        "events(limit: 5) { data { id name label timestamp } } }"
+    )
 
 
 DOCUMENTS = (
@@ -52,4 +72,5 @@ DOCUMENTS = (
         "/graph/node/ID",
         0.8,
     ),
+    Document("GraphQL: a dashboard of four lists and metrics", dashboard(), "/graph/dashboard", 0.7),
 )

@@ -27,7 +27,7 @@ SHARES = 30
 COMMAND = str(Path(sys.executable).parent / "duograph")
 _SECRET = "a secret of the benchmarks, 32 characters"
 _SECONDS_TO_START = 60
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from babel import Locale
@@ -24,7 +24,7 @@ class Speech:
     language: Language = Language.EN
     locale: str = "en_US"
 
-    @property
+    @cached_property
     def is_english(self) -> bool:
         """Whether dates are those of English, which we write with the day first."""
         return self.locale.partition("_")[0] == Language.EN

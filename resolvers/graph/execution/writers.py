@@ -128,10 +128,11 @@ def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Ca
 
     def write(cell: Any, id: str | None, writing: Writing) -> dict[str, Any]:
         paging: Any = writing.pages[field]
-        try:
-            linked.link.check_cursor(writing.ctx, id or "", paging.after)
-        except Invalid as refusal:
-            return RefusedPage(refusal)
+        if paging.after is not None:
+            try:
+                linked.link.check_cursor(writing.ctx, id or "", paging.after)
+            except Invalid as refusal:
+                return RefusedPage(refusal)
         if writer.shows_items_only:
             return writer.write(linked.lines_in(cell, paging.limit), None, writing)
         page = linked.opened(writing.ctx, cell, id, paging)

@@ -12,6 +12,7 @@ from strawberry.types.graphql import OperationType
 
 from oauth.principals import AllowList
 from resolvers.graph.execution.loaders import make_check, make_load
+from resolvers.graph.execution.planned.streams import Stream
 from resolvers.graph.http.allow_lists import check_document, name_roots
 from resolvers.graph.http.errors import MOST_ERRORS, as_error, body_of, failure_of, is_of_size
 from resolvers.graph.http.event_streams import (
@@ -19,7 +20,6 @@ from resolvers.graph.http.event_streams import (
     EVENT_HEADERS,
     SubscriptionParts,
     next_event,
-    stream_in,
 )
 from resolvers.graph.http.media_types import (
     EVENT_STREAM,
@@ -99,8 +99,8 @@ class GraphQLEndpoint:
                 data, errors = await self.run(ctx, sent, READS if accepts_stream else QUERIES)
         except Failure as failure:
             data, errors = None, [as_error(failure)]
-        if (stream := stream_in(data)) is not None:
-            return Answer(200, b"", EVENT_HEADERS, EVENT_STREAM, parts=SubscriptionParts(ctx, stream))
+        if isinstance(data, Stream):
+            return Answer(200, b"", EVENT_HEADERS, EVENT_STREAM, parts=SubscriptionParts(ctx, data))
         wants_cost = sent is not None and sent.wants_cost
         try:
             answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
@@ -126,7 +126,7 @@ class GraphQLEndpoint:
     async def run(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
-        """The data and errors of a document of an allowed kind; that of a subscription has its `Stream`."""
+        """The data and errors of a document of an allowed kind; of a subscription, its `Stream` as data."""
         try:
             return await self._run(ctx, sent, allowed)
         except CannotGetOperationTypeError as error:
@@ -171,7 +171,7 @@ class GraphQLEndpoint:
         if sent.text_cost:
             await charge_remainder(ctx.caller, 1 + sent.text_cost)
         request, admitted = planned(self._schema, self._documents, ctx, sent), None
-        if request is not None and OperationType(request.plan.kind) in allowed:
+        if request is not None and request.plan.kind in allowed:
             admitted = request.survey(self._schema)
             await admit_survey(ctx.caller, admitted, sent.size)
             prepared = request.prepare()

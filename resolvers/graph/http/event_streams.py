@@ -4,7 +4,6 @@ https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
 """
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 import orjson
 import structlog
@@ -23,12 +22,6 @@ log = structlog.get_logger()
 EVENT_HEADERS = {"X-Accel-Buffering": "no"}
 RETRY = b"retry: 1000\n\n"
 COMPLETE = b"event: complete\ndata:\n\n"
-
-
-def stream_in(data: Any) -> Stream | None:
-    """The stream that a subscription has begun; None if the data is that of another document."""
-    values = data.values() if isinstance(data, dict) else ()
-    return next((value for value in values if isinstance(value, Stream)), None)
 
 
 def next_event(body: bytes) -> bytes:

@@ -14,7 +14,7 @@ import structlog
 from resolvers.graph.execution.planned.streams import Stream
 from resolvers.graph.http.endpoint import EVERYTHING, GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.http.errors import body_of, failure_of, written
-from resolvers.graph.http.event_streams import results_of, stream_in
+from resolvers.graph.http.event_streams import results_of
 from resolvers.graph.http.requests import read_message
 from resolvers.operations.admission import admit
 from resolvers.operations.answer_size import dumped
@@ -190,8 +190,8 @@ class Connection:
             )
         sent = await read_message(payload, size, ctx)
         data, errors = await self._endpoint.run(ctx, sent, EVERYTHING)
-        if (stream := stream_in(data)) is not None:
-            await self._follow(ctx, id, running, stream)
+        if isinstance(data, Stream):
+            await self._follow(ctx, id, running, data)
             return
         if errors:
             note_refusals(ctx.caller, [failure_of(ctx, error) for error in errors])

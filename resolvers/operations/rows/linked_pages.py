@@ -31,7 +31,8 @@ async def load_pages(
     by_cursor: dict[str | None, list[PageKey]] = defaultdict(list)
     for key in keys:
         try:
-            linked.check_cursor(ctx, key.parent_id, key.after)
+            if key.after is not None:
+                linked.check_cursor(ctx, key.parent_id, key.after)
             by_cursor[key.after].append(key)
         except Invalid as refusal:
             loaded[key] = refusal

@@ -82,9 +82,9 @@ class ToMany:
         except ValueError:
             raise self._refused(paging.after) from None
 
-    def check_cursor(self, ctx: Context, id: UUID | str, cursor: str | None) -> None:
+    def check_cursor(self, ctx: Context, id: UUID | str, cursor: str) -> None:
         """Raises `Invalid` if the cursor is not of the list of the row with this id."""
-        if cursor is not None and not continues(ctx, self.listing, self.query(id, 1, 1), cursor):
+        if not continues(ctx, self.listing, self.query(id, 1, 1), cursor):
             raise self._refused(cursor)
 
     def _refused(self, cursor: str) -> Invalid:

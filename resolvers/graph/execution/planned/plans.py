@@ -16,9 +16,9 @@ from graphql import (
     GraphQLError,
     GraphQLObjectType,
     OperationDefinitionNode,
-    OperationType,
 )
 from graphql.execution.values import VariableValues, get_variable_values
+from strawberry.types.graphql import OperationType
 
 from oauth.scopes import Scope
 from resolvers.graph.execution.choices import Pages, is_page, page_of_link
@@ -54,7 +54,6 @@ from schema.kit.links import SCOPE
 from schema.kit.nodes import LOOKUP
 
 Variables = Mapping[str, Any]
-SUBSCRIPTION = OperationType.SUBSCRIPTION.value
 # Of a document, by the values of its directives.
 MOST_VARIANTS = 4
 # In a document; each is a subquery of its statement.
@@ -123,16 +122,15 @@ class DocumentPlan:
     switches: Sequence[str]
     most_fields: int
     variants: dict[tuple[Any, ...], Variant] = field(default_factory=dict)
+    kind: OperationType = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.kind = OperationType(self.definition.operation.value)
 
     @property
     def changes(self) -> bool:
         """Whether it is a mutation."""
-        return self.definition.operation is OperationType.MUTATION
-
-    @property
-    def kind(self) -> str:
-        """`query`, `mutation` or `subscription`."""
-        return self.definition.operation.value
+        return self.kind is OperationType.MUTATION
 
     def prepare(self, variables: Variables) -> Prepared | None:
         """What is worked out for equal requests; None if the stock executor has to run the document."""
@@ -182,8 +180,8 @@ class DocumentPlan:
 
     async def answer(
         self, ctx: Context, prepared: Prepared, demands: Sequence[Demand]
-    ) -> tuple[dict[str, Any] | None, list[GraphQLError]]:
-        """The data and the errors; of a subscription its `Stream`, or None if it does not begin.
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The data and the errors; in place of a subscription's data its `Stream`, or None if none begins.
 
         Raises `Failure` for an outage.
         """
@@ -194,10 +192,9 @@ class DocumentPlan:
         has_refusals = not is_permitted or prepared.has_refused_pages
         answering = Answering(ctx, prepared.arguments, pages, is_permitted, has_refusals, errors)
         fields = prepared.variant.fields
-        if self.kind == SUBSCRIPTION:
+        if self.kind is OperationType.SUBSCRIPTION:
             ((name, field),) = fields.items()
-            stream = await field.answer(answering, [name])
-            return (None if stream is None else {name: stream}), errors
+            return await field.answer(answering, [name]), errors
         if await self._joins(ctx, fields):
             return await _answer_together(answering, fields)
         return {name: await each.answer(answering, [name]) for name, each in fields.items()}, errors
