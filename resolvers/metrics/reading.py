@@ -44,6 +44,8 @@ from storage.tables.workspaces.workspaces import WorkspaceRow
 
 # SQLite reads at once on the event loop, which takes three milliseconds for some more cells than these.
 MOST_CELLS_OF_SQLITE = 2_000
+# Of a question that is kept with its arguments, which are counted as small.
+MOST_PERIODS_KEPT = 100
 
 _workspaces = table_of(WorkspaceRow)
 
@@ -98,6 +100,17 @@ async def _read_at_once(ctx: Context, filters: MetricsQuery, ranges: Ranges) -> 
 
 
 def _at_once(ctx: Context, principal: Principal, filters: MetricsQuery, ranges: Ranges) -> AtOnce | None:
+    """The same for all callers of one workspace, so it is worked out once for kept arguments."""
+    if ranges.periods > MOST_PERIODS_KEPT or principal.one_workspace_id is None:
+        return _worked_out(ctx, principal, filters, ranges)
+    key = (ctx.selection, ctx.services.database.dialect.name)
+    if key not in filters.prepared:
+        filters.prepared[key] = _worked_out(ctx, principal, filters, ranges)
+    kept: AtOnce | None = filters.prepared[key]
+    return None if kept is None else kept.of_workspace(principal.one_workspace_id)
+
+
+def _worked_out(ctx: Context, principal: Principal, filters: MetricsQuery, ranges: Ranges) -> AtOnce | None:
     workspace_id, database = principal.one_workspace_id, ctx.services.database
     is_grouped = filters.group_by not in (None, Grouping.CURRENCY)
     if workspace_id is None or filters.customer_id is not None or is_grouped:

@@ -17,11 +17,11 @@ from storage.metrics.periods import MOST_PERIODS, Timeline, TooManyPeriods, make
 
 PERIODS_PER_CALL = 2_000
 # The parts of an answer that have a field for each metric.
-_PARTS = [
+_PARTS = {
     f"{below}{part}"
     for below in ("", "groups.", "comparison.", "comparison.groups.")
     for part in ("periods", "totals")
-]
+}
 # The values of groups in an answer: periods times groups times metrics.
 MOST_VALUES = 400_000
 
@@ -67,11 +67,9 @@ def check_selection(ctx: Context, metrics: Sequence[Metric]) -> None:
     if len(metrics) == len(METRICS):
         return
     asked = {metric.slug for metric in metrics}
-    names = [
-        to_camel_case(slug)
-        for slug in BY_SLUG
-        if slug not in asked and ctx.selects_one(*(f"{part}.{slug}" for part in _PARTS))
-    ]
+    places = (path.rpartition(".") for path in ctx.selection or ())
+    selected = {name for part, _, name in places if part in _PARTS} - asked
+    names = [to_camel_case(slug) for slug in BY_SLUG if slug in selected]
     problems = [
         problem(
             ("filters", "metrics"),

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
@@ -193,6 +194,11 @@ class Filters(Input):
 
     # Beside the other parameters of an operation, not inside a parameter of its own.
     is_spread: ClassVar[bool] = True
+
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """What has been computed from these arguments; it is kept as long as they are."""
+        return {}
 
     @classmethod
     def of_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:

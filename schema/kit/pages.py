@@ -42,11 +42,6 @@ class ListQuery(Filters):
     ] = None
 
     @cached_property
-    def prepared(self) -> dict[Any, Any]:
-        """What has been computed from these arguments; it is kept as long as they are."""
-        return {}
-
-    @cached_property
     def parameters(self) -> str:
         """The sorting and the filters as JSON."""
         return self.model_dump_json(exclude={"page", "limit", "after"})

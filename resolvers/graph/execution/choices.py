@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from graphql import GraphQLError, get_argument_values
@@ -48,7 +49,7 @@ class Choice:
     names: dict[SelectedField, str]
     writers: dict[Any, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def may_be_late(self) -> bool:
         """Whether a replica may answer all of it."""
         return all(each.link.replica for each in self.linked.values())

@@ -146,7 +146,7 @@ async def read_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
-    principal = narrowed(ctx.principal, listing.model, query.sent().get("workspace_id"))
+    principal = narrowed(ctx.principal, listing.model, getattr(query, "workspace_id", None))
     is_late = listing.groups is None and (query.page or 1) > 1
     has_parts = shape.reads_others(_chosen(ctx, shape, "data."))
     is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)

@@ -1,4 +1,4 @@
-"""Kept statements of one row each as one statement: one way to the database and back for all of them.
+"""Kept statements as one statement: one way to the database and back for all of them.
 
 Each way costs the gateway and PostgreSQL about as much processor time as a short list.
 """
@@ -24,12 +24,13 @@ class JoinedText(KeptText):
     def __init__(self, parts: Sequence[KeptText]) -> None:
         self._parts = parts
         self.depends_on_values, self.reads_lines = False, True
-        self.is_one_row = True
+        self.is_one_row, self.is_united = True, False
         self.places, self.columns = 0, 0
         texts = []
         for number, part in enumerate(parts):
             ends = self.places + part.places
-            texts.append(f"({with_places(part.text, range(self.places, ends))}) AS part_{number}")
+            text = with_places(part.text, range(self.places, ends))
+            texts.append(f"({_in_one_row(text, part.columns) if part.is_united else text}) AS part_{number}")
             self.places = ends
             self.columns += part.columns
         self.text = f"SELECT * FROM {', '.join(texts)}"  # noqa: S608 - of compiled statements
@@ -39,12 +40,25 @@ class JoinedText(KeptText):
         return [argument for number, part in own for argument in part.arguments(values[str(number)])]
 
     def split(self, row: Sequence[Any]) -> list[list[Sequence[Any]]]:
-        """The rows of each part: one."""
-        rows, begins = [], 0
+        """The rows of each part."""
+        rows, begins = list[list[Sequence[Any]]](), 0
         for part in self._parts:
-            rows.append([row[begins : begins + part.columns]])
+            own = row[begins : begins + part.columns]
+            rows.append([own] if not part.is_united else _rows_of(own))
             begins += part.columns
         return rows
+
+
+def _in_one_row(text: str, columns: int) -> str:
+    """The rows of a statement as one array for each column."""
+    names = [f"column_{number}" for number in range(columns)]
+    arrays = ", ".join(f"array_agg({name})" for name in names)
+    return f"SELECT {arrays} FROM ({text}) AS listed({', '.join(names)})"  # noqa: S608 - of compiled statements
+
+
+def _rows_of(arrays: Sequence[Any]) -> list[Sequence[Any]]:
+    """The rows again; arrays of none are null."""
+    return [] if arrays[0] is None else list(zip(*arrays, strict=True))
 
 
 # By the statements, in their order.
@@ -52,9 +66,9 @@ _joined: Cache[tuple[KeptText, ...], tuple[JoinedText, Kept]] = Cache(BYTES_OF_J
 
 
 def can_join(kept: Kept, dialect: Dialect) -> bool:
-    """Whether the statement always has one row, and a plan that does not depend on its values."""
+    """Whether the statement has one row or a few, and a plan that does not depend on its values."""
     written = kept.on(dialect)
-    return written.is_one_row and not written.depends_on_values
+    return (written.is_one_row or written.is_united) and not written.depends_on_values
 
 
 def joined(statements: Sequence[Kept], dialect: Dialect) -> tuple[JoinedText, Kept]:

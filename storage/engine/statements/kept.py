@@ -26,7 +26,8 @@ def with_places(text: str, places: Sequence[int]) -> str:
 class KeptText:
     """A kept statement as one database takes it.
 
-    `depends_on_values`: what makes it fast depends on the values (`storage/dialects/parts.py`).
+    `depends_on_values`: what makes it fast depends on the values (`storage/dialects/parts.py`). With
+    `is_united` it has the rows of several statements.
     """
 
     def __init__(self, statement: Executable, dialect: Dialect) -> None:
@@ -47,6 +48,7 @@ class KeptText:
         columns = getattr(statement, "exported_columns", ())
         self._readers = [from_driver(column.type, dialect) for column in columns]
         self.places, self.columns = len(names), len(self._readers)
+        self.is_united = False
         self.is_one_row = isinstance(statement, Select) and (
             has_written_lines(statement)
             # A SELECT of values, like those of subqueries.
@@ -77,6 +79,7 @@ class KeptText:
             texts.append(with_places(part.text, places) if are_numbered else part.text)
         whole.text = " UNION ALL ".join(texts)
         whole.depends_on_values, whole.reads_lines, whole.is_one_row = False, False, False
+        whole.is_united = True
         whole._readers = parts[0]._readers
         whole.places, whole.columns = len(whole._names), parts[0].columns
         return whole

@@ -7,7 +7,9 @@ hold, because an edge cuts the shortest ones or something waits for the fold, is
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
@@ -68,6 +70,14 @@ class AtOnceForm:
     queries: tuple[tuple[int, CellQuery | PersonQuery], ...]
     has_currency: bool
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.queries, self.has_currency))
+
+    def __hash__(self) -> int:
+        """Looked up at each request, and of many parts."""
+        return self._hash
+
     def kept(self, dialect: Dialect, home: Home) -> Kept:
         """Reads the number of a query, a key, a moment, sums and a bitmap, with nulls in place of others.
 
@@ -107,6 +117,10 @@ class AtOnce(NamedTuple):
     values: Mapping[str, Any]
     cells: int
     numbers: Mapping[Hashable, Sequence[int]]
+
+    def of_workspace(self, workspace_id: UUID) -> "AtOnce":
+        """The same about another workspace."""
+        return self._replace(values={**self.values, "workspace_id": workspace_id})
 
     def found(self, rows: Sequence[Sequence[Any]]) -> "FoundAtOnce | None":
         """What the statement has read; None if nothing was, because something waits for the fold."""
