@@ -160,9 +160,14 @@ async def read_page(
     end = prepared.values["skipped"] + len(shown)
     more = len(listed) > query.limit if total is None else end < total
 
+    # Its own field, the position of the page and the next page may show the same cursor.
+    cursors: dict[int, str] = {}
+
     def cursor_of(index: int) -> str:
-        line = shown[index]
-        return sign_cursor(ctx, listing, query, [line[place] for place in prepared.key_places])
+        if index not in cursors:
+            keys = [shown[index][place] for place in prepared.key_places]
+            cursors[index] = sign_cursor(ctx, listing, query, keys)
+        return cursors[index]
 
     lines = shown
     if is_parted:
@@ -171,8 +176,7 @@ async def read_page(
         # What was deleted meanwhile is not there any more.
         shown = [key for key in shown if key[0] in read]
         lines = [read[key[0]] for key in shown]
-    # Its own field, the position of the page and the next page may show the same cursor.
-    rows = ShapedRows(shape, lines, ctx.services, cache(cursor_of))
+    rows = ShapedRows(shape, lines, ctx.services, cursor_of)
     cursor = rows.cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
 

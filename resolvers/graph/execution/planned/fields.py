@@ -47,6 +47,11 @@ class Answering:
     has_refusals: bool
     errors: list[GraphQLError]
 
+    def part(self, ctx: Context, errors: list[GraphQLError]) -> "Answering":
+        """That of one of the fields, with errors of its own."""
+        permitted = self.is_permitted
+        return Answering(ctx, self.arguments, self.pages, permitted, self.has_refusals, errors)
+
     def arguments_of(self, field: SelectedField, operation: Operation) -> Mapping[str, Any]:
         """The arguments of the field's operation. Raises their refusal, or that of the caller.
 

@@ -5,7 +5,7 @@ known before anything runs; what none covers is left to the stock executor as a 
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import ref
 
@@ -212,14 +212,14 @@ async def _answer_together(
     answering: Answering, fields: Mapping[str, PlannedField]
 ) -> tuple[dict[str, Any], list[GraphQLError]]:
     """The data and the errors of fields that are read at a time."""
-    own = [replace(answering, errors=[]) for _ in fields]
+    errors: list[list[GraphQLError]] = [[] for _ in fields]
 
-    def begun(each: PlannedField, name: str, part: Answering) -> Callable[[Context], Awaitable[Any]]:
-        return lambda ctx: each.answer(replace(part, ctx=ctx), [name])
+    def begun(each: PlannedField, name: str, own: list[GraphQLError]) -> Callable[[Context], Awaitable[Any]]:
+        return lambda ctx: each.answer(answering.part(ctx, own), [name])
 
-    parts = zip(fields.items(), own, strict=True)
-    values = await run_together(answering.ctx, [begun(each, name, part) for (name, each), part in parts])
-    return dict(zip(fields, values, strict=True)), [error for part in own for error in part.errors]
+    parts = zip(fields.items(), errors, strict=True)
+    values = await run_together(answering.ctx, [begun(each, name, own) for (name, each), own in parts])
+    return dict(zip(fields, values, strict=True)), [error for own in errors for error in own]
 
 
 def plan_of(
