@@ -166,7 +166,7 @@ def _postgresql_gathered(element: _Gathered, compiler: Any, **options: Any) -> s
 def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
     # Each value is JSON already, which `json_group_array` would parse once more.
     values = f"group_concat({compiler.process(element.clauses, **options)}, ',')"
-    return f"'[' || coalesce({values}, '') || ']'"
+    return _bounded(f"'[' || coalesce({values}, '') || ']'")
 
 
 @compiles(_Written, "postgresql")
@@ -198,12 +198,24 @@ def _sqlite(cell: ColumnElement[Any], compiler: Any, options: dict[str, Any]) ->
         return " || '-' || ".join(parts)
     if isinstance(cell.type, Boolean):
         return f"json(CASE {text} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-    if not isinstance(cell.type, JsonColumn):
+    if not isinstance(cell.type, JsonColumn) or isinstance(cell, JsonArray):
         return text
-    if isinstance(cell, ScalarSelect):
-        # What is cut off is no JSON, which fails: a length that is asked for would have to be read twice.
-        text = f"substr({text}, 1, {LONGEST_INSIDE})"
-    return f"json({text})"
+    if not isinstance(cell, ScalarSelect):
+        return f"json({text})"
+    # What is before FROM costs the parser nothing while it reads what is behind it.
+    return text if _is_gathered(cell) else _bounded(text)
+
+
+def _is_gathered(cell: ScalarSelect[Any]) -> bool:
+    return isinstance(next(iter(cell.element.selected_columns)), _Gathered)
+
+
+def _bounded(text: str) -> str:
+    """The JSON in a text that is not too long.
+
+    What is cut off is no JSON, which fails: a length that is asked for would have to be read twice.
+    """
+    return f"json(substr({text}, 1, {LONGEST_INSIDE}))"
 
 
 _UUID_PARTS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))

@@ -1,8 +1,9 @@
-"""Links behind links behind links: each depth answers on both databases, whatever one statement can take."""
+"""Links behind links behind links: three levels answer on both databases; SQLite may refuse deeper ones."""
 
 import pytest
 import pytest_asyncio
 
+from resolvers.expansion import MOST_LEVELS
 from tests.support.callers.world import world_of
 from tests.support.servers.gateways import bearer, make_tenant
 
@@ -50,8 +51,13 @@ async def test_graphql_answers_links_of_any_depth(gateway, tenant, credential, a
         headers = bearer(getattr(tenant, credential))
         answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
         if "errors" in answer:
-            refused.append((document, answer["errors"]))
-    assert refused == []
+            refused.append((chain, answer["errors"][0]["message"]))
+    if gateway.database.is_sqlite:
+        # Its parser takes four levels, unless most of them are lists.
+        assert all(len(chain) > MOST_LEVELS for chain, _ in refused)
+        assert all("ask for fewer levels" in message for _, message in refused)
+    else:
+        assert refused == []
 
 
 @pytest.mark.parametrize("credential", ["token", "personal_token"])

@@ -16,7 +16,7 @@ from resolvers.operations.declaration import Operation, operation_of
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
-from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem, TooComplex
+from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
 from schema.kit.deprecation import reason_of
 from schema.kit.parameters import Parameter, default_of
 from schema.kit.problems import named
@@ -54,8 +54,6 @@ def expose(resolver: Callable[..., Any]) -> Any:
             raise NotPermitted("This operation of the document was not admitted.")
         ctx = context_for(info, operation, arguments.pop(IF_MATCH.name, None))
         check_demands(ctx.caller, demands)
-        if operation.is_live:
-            raise TooComplex("A subscription cannot select so much: select fewer links and levels of them.")
         try:
             values = validated(operation, arguments)
             if has_body and ctx.caller.principal is not None:

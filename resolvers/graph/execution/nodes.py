@@ -72,6 +72,13 @@ def name_nodes(schema: GraphQLSchema, operations: Mapping[str, Operation]) -> No
     interface.resolve_type = lambda value, *_: types[type(value)]
 
 
+def operations_of_nodes(schema: GraphQLSchema) -> Mapping[str, Operation]:
+    """The operations that read one resource by its id, by its table."""
+    field = schema.query_type and schema.query_type.fields["node"]
+    found: Mapping[str, Operation] = field.extensions[DEFINITION].metadata[LOOKUP] if field else {}
+    return found
+
+
 def node_field(operations: Mapping[str, Operation]) -> Any:
     """The field `node` over these operations."""
 

@@ -10,6 +10,7 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLError,
     GraphQLField,
     GraphQLIncludeDirective,
     GraphQLObjectType,
@@ -38,8 +39,12 @@ TYPE_NAME = "__typename"
 SHORTEST_LINE = 32
 
 
-class Unplanned(Exception):
-    """A document selects what no plan covers: the stock executor runs it, and has to run all of it."""
+class WrongValues(Exception):
+    """The values of a document's variables are none of their types, or none that its directives take."""
+
+    def __init__(self, errors: Sequence[GraphQLError]) -> None:
+        super().__init__()
+        self.errors = errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,18 +113,6 @@ class Selected:
             for name, field in self.fields.items()
         )
 
-    @cached_property
-    def levels(self) -> int:
-        """How many levels of links there are below; a list counts once more where no link follows."""
-        found = 0
-        for field in self.fields.values():
-            for below in (field.below, *field.types):
-                if below is not None and field.link is None:
-                    found = max(found, below.levels)
-                elif below is not None:
-                    found = max(found, 1 + max(below.levels, "data" in below.type.fields))
-        return found
-
     def paths(self, prefix: str = "") -> Iterator[str]:
         """The dotted snake-case paths of the fields."""
         for selected in self.fields.values():
@@ -155,7 +148,7 @@ class Reader:
     values: VariableValues | None = None
 
     def select(self, type_: GraphQLObjectType, sets: Iterable[SelectionSetNode]) -> Selected:
-        """The fields of objects of this type. Raises `Unplanned`, or GraphQLError for a directive's value."""
+        """The fields of objects of this type. Raises GraphQLError for a directive's value."""
         nodes: dict[str, list[FieldNode]] = {}
         spread: set[str] = set()
         for selection_set in sets:
@@ -198,9 +191,7 @@ class Reader:
 
     def _field(self, owner: GraphQLObjectType, nodes: Sequence[FieldNode]) -> SelectedField:
         declared = owner.fields.get(nodes[0].name.value)
-        if declared is None:
-            if nodes[0].name.value != TYPE_NAME:
-                raise Unplanned  # The schema itself.
+        if declared is None:  # Its type, or the schema itself.
             return SelectedField(nodes, None, owner)
         sets = [node.selection_set for node in nodes if node.selection_set is not None]
         named = get_named_type(declared.type)

@@ -167,17 +167,17 @@ class GraphQLEndpoint:
     async def _execute(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
-        """The data and errors of a document: by its plan, or else by the stock executor."""
+        """The data and errors of a document."""
         if sent.text_cost:
             await charge_remainder(ctx.caller, 1 + sent.text_cost)
-        request, admitted = planned(self._schema, self._documents, ctx, sent), None
+        request, admitted = planned(self._schema, self._documents, sent), None
         if request is not None and request.plan.kind in allowed:
             admitted = request.survey(self._schema)
             await admit_survey(ctx.caller, admitted, sent.size)
-            prepared = request.prepare()
-            if prepared is not None and not (request.is_kept or request.plan.changes):
-                keep(sent, admitted, prepared)
-            if prepared is not None and prepared.fits(ctx):
+            prepared = None if admitted.is_introspection else request.prepare()
+            if prepared is not None:
+                if not (request.is_kept or request.plan.changes):
+                    keep(sent, admitted, prepared)
                 _count(ctx, request.kept.used(self._schema, sent.name))
                 data, errors = await request.plan.answer(ctx, prepared, admitted.demands)
                 return _bounded(data, request.placed(separated(errors)))
@@ -186,7 +186,10 @@ class GraphQLEndpoint:
     async def _execute_at_first(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType], admitted: Survey | None
     ) -> tuple[Any, list[GraphQLError]]:
-        """The same for a document that is not kept, or that no plan covers. Raises `AnswerTooLarge`."""
+        """The same for a document that is not kept, is about the schema alone or has wrong variables.
+
+        Raises `AnswerTooLarge`.
+        """
         ctx.caller.limit_units()
         result = await self._schema.execute(
             sent.text,

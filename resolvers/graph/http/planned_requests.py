@@ -1,5 +1,6 @@
 """Finds the plan of a request: that of its document, or of a template that its literals fill."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,12 +9,12 @@ from graphql import GraphQLError
 
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.planned.plans import DocumentPlan, Prepared
+from resolvers.graph.execution.selections import WrongValues
 from resolvers.graph.http.requests import GraphQLRequest
 from resolvers.graph.survey.documents import Documents, KeptDocument
 from resolvers.graph.survey.extension import Submission, survey_of
 from resolvers.graph.survey.literals import Template
 from resolvers.graph.survey.surveys import Survey
-from resolvers.operations.context import Context
 
 
 @dataclass
@@ -33,9 +34,10 @@ class PlannedRequest:
         self.is_kept = self._prepared is not None
 
     def prepare(self) -> Prepared | None:
-        """What the plan makes of the variables; None if the stock executor has to run the document."""
+        """What the plan makes of the variables; None if they are wrong. Raises `TooComplex`."""
         if self._prepared is None:
-            self._prepared = self.plan.prepare(self.variables)
+            with suppress(WrongValues):
+                self._prepared = self.plan.prepare(self.variables)
         return self._prepared
 
     def survey(self, schema: strawberry.Schema) -> Survey:
@@ -58,9 +60,7 @@ class PlannedRequest:
         return [template.placed(error, self.sent.text, outline) for error in errors]
 
 
-def planned(
-    schema: strawberry.Schema, documents: Documents, ctx: Context, sent: GraphQLRequest
-) -> PlannedRequest | None:
+def planned(schema: strawberry.Schema, documents: Documents, sent: GraphQLRequest) -> PlannedRequest | None:
     """The request with its plan; None if its document is new, or not to be planned at all.
 
     Literals that a template refuses are left to the document itself, which is read and refused as a whole.
@@ -80,5 +80,4 @@ def planned(
     if plan is None:
         return None
     request = PlannedRequest(sent, kept, plan, template.variables(outline), template)
-    prepared = request.prepare()
-    return request if prepared is not None and prepared.fits(ctx) else None
+    return None if request.prepare() is None else request

@@ -29,21 +29,20 @@ PLANS_WITH_DIRECTIVES, PLANS_WITH_VARIABLES = 8, 2
 class KeptDocument:
     """A valid document with what was made of it, by the name of the operation to run.
 
-    A plan is None if the stock executor has to run the operation, whatever its variables are. `surveys` are
-    those that hold for all variables.
+    `surveys` are those that hold for all variables.
     """
 
     document: DocumentNode
-    plans: dict[str | None, DocumentPlan | None] = field(default_factory=dict)
+    plans: dict[str | None, DocumentPlan] = field(default_factory=dict)
     uses: dict[str | None, Used | None] = field(default_factory=dict)
     surveys: dict[str | None, Survey] = field(default_factory=dict)
 
     def plan(self, schema: strawberry.Schema, name: str | None) -> DocumentPlan | None:
-        """The plan of the operation with this name, made at the first request."""
+        """The plan of the operation with this name, made at the first request; None if there is none."""
         if name not in self.plans:
             definition = get_operation_ast(self.document, name)
             if definition is None:
-                return None  # The stock executor refuses it.
+                return None
             self.plans[name] = plan_of(schema, self.document, definition)
         return self.plans[name]
 

@@ -24,6 +24,7 @@ from strawberry.types import ExecutionResult as Answer
 
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import ADMITTED
+from resolvers.graph.execution.selections import WrongValues
 from resolvers.graph.survey.cost import survey
 from resolvers.graph.survey.documents import Documents, KeptDocument
 from resolvers.graph.survey.problem_places import bounded, not_said, refusals_of
@@ -108,17 +109,24 @@ class AdmissionExtension(SchemaExtension):
             self._documents.keep_answer(key, result.data)
 
     async def _run_plan(self) -> None:
-        """Answer a document by its plan, if there is one; it is kept for the next request."""
-        context = self.execution_context
-        if context.graphql_document is None or self._survey is None:
+        """Answer a document by its plan, which is kept for the next request.
+
+        What is about the schema alone is left to graphql-core's executor.
+        """
+        context, survey = self.execution_context, self._survey
+        if context.graphql_document is None or survey is None or survey.is_introspection:
             return
         kept = self._documents.parsed.get(self._text) or KeptDocument(context.graphql_document)
         plan = kept.plan(context.schema, self._operation_name)
-        with making(self._payer):
-            prepared = None if plan is None else plan.prepare(context.variables or {})
-        ctx = context.context["ctx"]
-        if plan is not None and prepared is not None and prepared.fits(ctx):
-            context.result = Answer(*await plan.answer(ctx, prepared, self._survey.demands))
+        if plan is None:
+            return
+        try:
+            with making(self._payer):
+                prepared = plan.prepare(context.variables or {})
+        except WrongValues as wrong:
+            context.result = Answer(None, self._refusals(wrong.errors))
+            return
+        context.result = Answer(*await plan.answer(context.context["ctx"], prepared, survey.demands))
 
     def _validate(self, document: DocumentNode) -> None:
         context = self.execution_context

@@ -128,7 +128,7 @@ def names_of_place(beginning: str, keys: int) -> list[str]:
 
 @dataclass(frozen=True)
 class LinkedPage:
-    """A page of the rows behind a link: its lines, or the total and the lines if it `is_counted`.
+    """A page of the rows behind a link: its lines, or the lines and the total if it `is_counted`.
 
     If it `is_continued`, there is one line too many if a page follows, and the sort keys are in each line.
     `skipped` is the name of the parameter for the number of rows before the page, `after` how the names of
@@ -184,11 +184,11 @@ class LinkedPage:
         if not self.is_counted:
             return listed
         counted = select(func.count()).select_from(table).where(*conditions).correlate(row)
-        return JsonArray(counted.scalar_subquery(), listed)
+        return JsonArray(listed, counted.scalar_subquery())
 
     def opened(self, ctx: Context, cell: Any, id: str | None, paging: Paging) -> Page[Any]:
         """The page in a cell of the object with this id, which a page needs that `is_continued`."""
-        total, listed = cell if self.is_counted else (None, cell)
+        listed, total = cell if self.is_counted else (cell, None)
         # Only cursors are of a list.
         query: Any = paging if id is None else self.link.query(id, paging.limit, paging.page)
         shown = listed[: paging.limit]
@@ -203,5 +203,5 @@ class LinkedPage:
 
     def lines_in(self, cell: Any, limit: int) -> Sequence[Any]:
         """The lines of the page in a cell."""
-        lines: Sequence[Any] = cell[1] if self.is_counted else cell
+        lines: Sequence[Any] = cell[0] if self.is_counted else cell
         return lines[:limit]

@@ -1,7 +1,6 @@
 """Plans of documents: a query is read by one statement for each root field, without an executor.
 
-A document is planned once for each choice of its `@skip` and `@include`. Whether a plan covers a document is
-known before anything runs; what none covers is left to the stock executor as a whole.
+A document is planned once for each choice of its `@skip` and `@include`.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from graphql import (
     FragmentDefinitionNode,
     GraphQLError,
     GraphQLObjectType,
+    GraphQLSchema,
     OperationDefinitionNode,
 )
 from graphql.execution.values import VariableValues, get_variable_values
@@ -25,6 +25,7 @@ from resolvers.graph.execution.choices import Pages, is_page, page_of_link
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import OPERATION
 from resolvers.graph.execution.model_writers import is_made_by_a_method
+from resolvers.graph.execution.nodes import operations_of_nodes
 from resolvers.graph.execution.planned.changes import PlannedChange
 from resolvers.graph.execution.planned.fields import (
     Answering,
@@ -35,6 +36,7 @@ from resolvers.graph.execution.planned.fields import (
     PlannedOperation,
     Reading,
 )
+from resolvers.graph.execution.planned.introspection import PlannedSchema, is_of_schema
 from resolvers.graph.execution.planned.nodes import PlannedNode
 from resolvers.graph.execution.planned.streams import PlannedStream
 from resolvers.graph.execution.selections import (
@@ -42,7 +44,7 @@ from resolvers.graph.execution.selections import (
     Reader,
     Selected,
     SelectedField,
-    Unplanned,
+    WrongValues,
     fragments_of,
     switches_of,
 )
@@ -50,16 +52,16 @@ from resolvers.operations.admission import Demand, first_refusal
 from resolvers.operations.context import Caller, Context
 from resolvers.operations.rows.routing import is_cluster
 from resolvers.operations.rows.together import run_together
+from schema.errors import TooComplex
 from schema.kit.links import SCOPE
 from schema.kit.nodes import LOOKUP
 
 Variables = Mapping[str, Any]
 # Of a document, by the values of its directives.
 MOST_VARIANTS = 4
+MOST_WRONG_VALUES = 50
 # In a document; each is a subquery of its statement.
 MOST_LINKS = 60
-# Of links, for one statement of SQLite, whose parser takes no more.
-MOST_LEVELS_OF_SQLITE = 3
 
 
 @dataclass(eq=False)
@@ -68,7 +70,6 @@ class Variant:
 
     fields: Mapping[str, PlannedField]
     links: Sequence[SelectedField]
-    levels: int
     with_arguments: Sequence[SelectedField] = ()
 
 
@@ -80,10 +81,6 @@ class Prepared:
     arguments: Arguments
     pages: Pages
     has_refused_pages: bool
-
-    def fits(self, ctx: Context) -> bool:
-        """Whether the database takes the links of each field as one statement."""
-        return not ctx.services.database.is_sqlite or self.variant.levels <= MOST_LEVELS_OF_SQLITE
 
     def kept(self) -> "KeptPreparation | None":
         """What may be kept of it; None for refusals of graphql-core, which hold nodes of the document."""
@@ -132,19 +129,21 @@ class DocumentPlan:
         """Whether it is a mutation."""
         return self.kind is OperationType.MUTATION
 
-    def prepare(self, variables: Variables) -> Prepared | None:
-        """What is worked out for equal requests; None if the stock executor has to run the document."""
+    def prepare(self, variables: Variables) -> Prepared:
+        """What is worked out for equal requests. Raises `WrongValues` and `TooComplex`."""
         values = None
         if self.definition.variable_definitions:
             definitions = self.definition.variable_definitions
-            found = get_variable_values(core_schema(self.schema), definitions, dict(variables), max_errors=1)
+            found = get_variable_values(
+                core_schema(self.schema), definitions, dict(variables), max_errors=MOST_WRONG_VALUES
+            )
             if not isinstance(found, VariableValues):
-                return None  # The stock executor explains what is wrong with them.
+                raise WrongValues(found)
             values = found
         try:
             variant = self.variant(values)
-        except (Unplanned, GraphQLError):
-            return None
+        except GraphQLError as error:
+            raise WrongValues([error]) from None
         arguments: dict[SelectedField, Any] = {}
         for each in variant.fields.values():
             arguments.update(each.take_arguments(values))
@@ -154,29 +153,34 @@ class DocumentPlan:
         return Prepared(variant, arguments, pages, refused)
 
     def variant(self, values: VariableValues | None) -> Variant:
-        """The variant for these values. Raises `Unplanned`; GraphQLError for a directive without a value."""
+        """The variant for these values. Raises `TooComplex`; GraphQLError for a directive without a value."""
         key = () if values is None else tuple(values.coerced.get(name) for name in self.switches)
         variant = self.variants.get(key)
         if variant is None:
+            variant, fields = self._made(Reader(core_schema(self.schema), self.fragments, values))
             if len(self.variants) >= MOST_VARIANTS:
                 self.variants.clear()
-            variant = self.variants[key] = self._made(
-                Reader(core_schema(self.schema), self.fragments, values)
-            )
+            if fields <= self.most_fields:
+                self.variants[key] = variant
         return variant
 
-    def _made(self, reader: Reader) -> Variant:
-        root = core_schema(self.schema).get_root_type(self.definition.operation)
+    def _made(self, reader: Reader) -> tuple[Variant, int]:
+        """A variant, and how many fields it has: those of a fragment as often as it is used."""
+        schema = reader.schema
+        root = schema.get_root_type(self.definition.operation)
         if root is None:
-            raise Unplanned
+            raise TypeError(f"The schema has no {self.definition.operation}.")
         selected = reader.select(root, [self.definition.selection_set])
-        if sum(1 for _ in selected.paths()) > self.most_fields:
-            # Fragments that are used many times would make the plan far larger than the document.
-            raise Unplanned
         links = tuple(selected.links())
         if len(links) > MOST_LINKS:
-            raise Unplanned
-        return Variant(_planned(selected), links, selected.levels)
+            raise TooComplex(f"This document has {len(links)} links; the limit is {MOST_LINKS}.")
+        fields = {
+            name: PlannedSchema(each, schema, self.fragments, self.definition.variable_definitions or ())
+            if is_of_schema(each)
+            else _planned_field(schema, root, each)
+            for name, each in selected.fields.items()
+        }
+        return Variant(fields, links), sum(1 for _ in selected.paths())
 
     async def answer(
         self, ctx: Context, prepared: Prepared, demands: Sequence[Demand]
@@ -224,20 +228,15 @@ async def _answer_together(
 
 def plan_of(
     schema: strawberry.Schema, document: DocumentNode, definition: OperationDefinitionNode
-) -> DocumentPlan | None:
-    """The plan of a valid document's operation; None if the stock executor has to run it."""
+) -> DocumentPlan:
+    """The plan of a valid document's operation."""
     fragments = fragments_of(document)
     return DocumentPlan(
         schema, definition, fragments, switches_of(definition, fragments), document.token_count
     )
 
 
-def _planned(selected: Selected) -> dict[str, PlannedField]:
-    """The planned fields. Raises `Unplanned`."""
-    return {name: _planned_field(selected.type, each) for name, each in selected.fields.items()}
-
-
-def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> PlannedField:
+def _planned_field(schema: GraphQLSchema, owner: GraphQLObjectType, selected: SelectedField) -> PlannedField:
     operation, below = selected.metadata.get(OPERATION), selected.below
     if selected.name == TYPE_NAME:
         return PlannedName(owner.name)
@@ -246,18 +245,20 @@ def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> Planned
         return PlannedNode.of(selected, selected.metadata[LOOKUP])
     if below is not None and operation is not None:
         _check(below)
-    if operation is not None and operation.changes:
-        return PlannedChange.of(operation, selected)
+    if operation is not None and owner is schema.mutation_type:
+        return PlannedChange.of(operation, selected, operations_of_nodes(schema))
     if below is None:
-        raise Unplanned
+        raise TypeError(f"No plan covers the field {selected.name}.")
     if operation is not None:
         planned = PlannedStream if operation.is_live else PlannedOperation
         return planned(operation, selected, Reading.of(below))
-    return PlannedGroup(_planned(below))
+    return PlannedGroup(
+        {name: _planned_field(schema, below.type, each) for name, each in below.fields.items()}
+    )
 
 
 def _check(selected: Selected) -> None:
-    """Raises `Unplanned` for fields that no writer writes."""
+    """Raises `TypeError` for fields that no writer writes."""
     made = {"edges", "pageInfo"} if is_page(selected) else ()
     for each in selected.fields.values():
         if LOOKUP in each.metadata:
@@ -266,7 +267,7 @@ def _check(selected: Selected) -> None:
             continue
         is_known = each.source is not None or each.link is not None or each.name in (TYPE_NAME, *made)
         if each.types or not (is_known or is_made_by_a_method(each)):
-            raise Unplanned
+            raise TypeError(f"No writer writes the field {each.name} of {selected.type}.")
         if each.below is not None:
             _check(each.below)
 
