@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel
 
 from resolvers.events.answers import CHILDREN, EVENTS_OF_CUSTOMER, PARENT, SHARE_OF_EVENT
-from resolvers.file_shares.loaders import (
+from resolvers.file_shares.links import (
     CUSTOMER_OF_SESSION,
     DOWNLOADS,
     PAYMENTS,

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import and_, bindparam, or_, select, update
 
-from resolvers.customers.loaders import of_customers
+from resolvers.customers.conditions import of_customers
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.rows.rows import every, measure_change, table_of, update_row, update_rows

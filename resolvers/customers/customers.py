@@ -6,7 +6,7 @@ from uuid import UUID
 from oauth.scopes import Scope
 from resolvers.customers.anonymization import anonymize_customer
 from resolvers.customers.answers import complete_address, identify
-from resolvers.customers.loaders import of_customers
+from resolvers.customers.conditions import of_customers
 from resolvers.customers.portal_access import end_customer_sessions, follow_address
 from resolvers.customers.shapes import CUSTOMER, CUSTOMER_WITHOUT_MEMBERS, MEMBER
 from resolvers.operations.context import Context

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.customers.loaders import of_customers
+from resolvers.customers.conditions import of_customers
 from resolvers.customers.portal_access import end_customer_sessions, end_entries
 from resolvers.customers.shapes import MEMBER
 from resolvers.operations.context import Context

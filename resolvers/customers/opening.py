@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from oauth.credentials import Credential, mint
 from oauth.scopes import CUSTOMER_SCOPES
-from resolvers.customers.loaders import of_customers
+from resolvers.customers.conditions import of_customers
 from storage.engine.connections import Connection
 from storage.enums import CredentialKind, CustomerType, MemberRole
 from storage.rows.rows import insert_row, table_of

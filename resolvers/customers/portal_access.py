@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import and_, delete, select
 
-from resolvers.customers.loaders import of_customers
+from resolvers.customers.conditions import of_customers
 from resolvers.customers.opening import default_member
 from resolvers.operations.context import Context
 from storage.clock import now

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from oauth.scopes import Scope
-from resolvers.customers.loaders import of_customers
+from resolvers.customers.conditions import of_customers
 from resolvers.customers.opening import SESSION_LIFETIME, default_member, open_customer_session
 from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.operations.context import Context

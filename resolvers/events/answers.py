@@ -1,14 +1,11 @@
 """The list of events, and the loaders of links to them."""
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select
 
 from oauth.principals import Principal
 from resolvers.events.shapes import EVENT
-from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.filters import (
     any_of,
@@ -22,11 +19,8 @@ from resolvers.operations.rows.filters import (
 )
 from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.lists import Listing
-from resolvers.operations.rows.reading import read_by_keys
-from resolvers.operations.shapes.shaped import as_model
 from resolvers.shares.shapes import SHARE
-from schema.events.events import Event, EventQuery, EventSorting
-from schema.kit.links import RowKey
+from schema.events.events import EventQuery, EventSorting
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.events.events import EventRow
@@ -84,9 +78,3 @@ EVENTS_OF_CUSTOMER = ToMany(
 CHILDREN = ToMany(
     LISTING, EVENT, "parent_id", lambda key, limit, page: EventQuery(parent_id=key, limit=limit, page=page)
 )
-
-
-async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
-    """The visible event of each key; None without one."""
-    events = await read_by_keys(ctx, partial(ctx.fetch, replica=True), EventRow, EVENT, keys)
-    return [as_model(events.get(key)) for key in keys]

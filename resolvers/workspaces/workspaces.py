@@ -1,6 +1,6 @@
 """Operations on workspaces."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 from uuid import UUID
 
@@ -33,7 +33,7 @@ from schema.workspaces.workspaces import (
 from storage.changes.kinds import ChangeKind
 from storage.clock import now
 from storage.enums import WorkspaceRole
-from storage.rows.rows import every, first, table_of, update_row, values_of
+from storage.rows.rows import first, table_of, update_row, values_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -130,15 +130,6 @@ async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Wor
     changes |= _submission(row.details_submitted_at, sent.get("details"))
     workspace = await update_row(ctx.connection, WorkspaceRow, row, **changes)
     return shaped(ctx.services, WORKSPACE, workspace)
-
-
-async def load_workspaces(ctx: Context, ids: Sequence[UUID]) -> list[Workspace | None]:
-    """The visible workspace of each id; None without one."""
-    seen = visible(WorkspaceRow, ctx.principal)
-    async with ctx.read() as connection:
-        rows = await every(connection, WorkspaceRow, seen, _table.c.id.in_(ids))
-    workspaces = {row.id: values_of(row) for row in rows}
-    return [Workspace.model_validate(workspaces[id]) if id in workspaces else None for id in ids]
 
 
 def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:

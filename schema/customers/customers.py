@@ -18,7 +18,7 @@ from schema.kit.fields import (
     WorkspaceIdInput,
     is_absent,
 )
-from schema.kit.links import RowKey, link, list_link, load
+from schema.kit.links import READ_BY_A_PLAN, link, list_link
 from schema.kit.metadata import Metadata, MetadataFilter, MetadataPairs
 from schema.kit.pages import ChangesQuery
 from schema.kit.sorting import Sorting
@@ -93,28 +93,22 @@ class Customer(CustomerProfile):
     @strawberry.pydantic.field(
         name="members", description="The customer's members, oldest first.", metadata={SHAPED: "members"}
     )
-    async def all_members(self, info: strawberry.Info) -> list[Member]:
-        if self.members is not None:
-            return self.members
-        members: list[Member] = await load(info, "members", RowKey(self.workspace_id, self.id))
-        return members
+    async def all_members(self) -> list[Member]:
+        raise TypeError(READ_BY_A_PLAN)
 
     @strawberry.pydantic.field(
         name="etag",
         description="The version of the resource, for `ifMatch`; differs after every change.",
         metadata={SHAPED: "etag"},
     )
-    async def etag(self, info: strawberry.Info) -> str:  # type: ignore[override]
-        whole = self.model_copy(update={"members": await self.all_members(info)})
-        return whole.etag_text()
+    async def etag(self) -> str:  # type: ignore[override]
+        raise TypeError(READ_BY_A_PLAN)
 
     @link(Scope.WORKSPACES_READ)
-    async def workspace(self, info: strawberry.Info) -> Workspace | None:
+    def workspace(self) -> Workspace | None:
         """The workspace that the customer belongs to."""
-        workspace: Workspace = await load(info, "workspace", self.workspace_id)
-        return workspace
 
-    @list_link(Scope.EVENTS_READ, "customer_events")
+    @list_link(Scope.EVENTS_READ)
     def events(
         self,
     ) -> Annotated["EventPage", strawberry.lazy("schema.events.events")] | None:  # type: ignore[name-defined]  # noqa: F821
@@ -123,7 +117,7 @@ class Customer(CustomerProfile):
         `events(customerId)` lists them too.
         """
 
-    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "customer_file_share_sessions")
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ)
     def file_share_sessions(
         self,
     ) -> Annotated["FileShareSessionPage", strawberry.lazy("schema.file_shares.sessions")] | None:  # type: ignore[name-defined]  # noqa: F821

@@ -10,7 +10,7 @@ from schema.customers.customers import Customer
 from schema.customers.members import ExternalId
 from schema.kit.base import Output, Resource, graphql_type
 from schema.kit.fields import IdOrNone, WorkspaceId, WorkspaceIdFilter
-from schema.kit.links import RowKey, link, list_link, load
+from schema.kit.links import link, list_link
 from schema.kit.metadata import MetadataFilter, MetadataPairs
 from schema.kit.pages import ListQuery, Page
 from schema.kit.ranges import RangeQuery
@@ -83,24 +83,14 @@ class Event(Resource):
     cost: Annotated[Cost | None, Field(description="The cost to the workspace, if it was reported.")]
 
     @link(Scope.EVENTS_READ)
-    async def parent(
-        self, info: strawberry.Info
-    ) -> Annotated["Event", strawberry.lazy("schema.events.events")] | None:
+    def parent(self) -> Annotated["Event", strawberry.lazy("schema.events.events")] | None:
         """The parent event."""
-        if self.parent_id is None:
-            return None
-        parent: Event | None = await load(info, "event", RowKey(self.workspace_id, self.parent_id))
-        return parent
 
     @link(Scope.SHARES_READ)
-    async def share(self, info: strawberry.Info) -> Share | None:
+    def share(self) -> Share | None:
         """The share that the event is about."""
-        if self.share_id is None:
-            return None
-        share: Share | None = await load(info, "share", RowKey(self.workspace_id, self.share_id))
-        return share
 
-    @list_link(Scope.EVENTS_READ, "event_children")
+    @list_link(Scope.EVENTS_READ)
     def children(
         self,
     ) -> Annotated["EventPage", strawberry.lazy("schema.events.events")] | None:

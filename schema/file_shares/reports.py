@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import strawberry
 from pydantic import Field
 
 from oauth.scopes import Scope
@@ -18,7 +17,7 @@ from schema.file_shares.sessions import (
 )
 from schema.kit.base import Resource
 from schema.kit.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter
-from schema.kit.links import RowKey, link, load
+from schema.kit.links import link
 from schema.kit.ranges import RangeQuery
 from schema.kit.sorting import Sorting
 from schema.values.scalars import Id, Moment
@@ -36,11 +35,8 @@ class FileShareReport(OfShareAndCustomer, Resource):
     at: Annotated[Moment, Field(description="The time of occurrence.")]
 
     @link(Scope.FILE_SHARE_SESSIONS_READ)
-    async def file_share_session(self, info: strawberry.Info) -> FileShareSession | None:
+    def file_share_session(self) -> FileShareSession | None:
         """The session in which it happened."""
-        key = RowKey(self.workspace_id, self.file_share_session_id)
-        session: FileShareSession | None = await load(info, "file_share_session", key)
-        return session
 
 
 class FileShareReportSorting(Sorting, keys=("at", "modified_at")): ...

@@ -114,7 +114,7 @@ class FileShareSessionBase(Resource):
 class FileShareSession(FileShareSessionBase, OfShareAndCustomer):
     """One visitor's session with a share: opened, downloaded, then completed or expired."""
 
-    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "file_share_session_downloads")
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ)
     def downloads(
         self,
     ) -> Annotated["FileShareDownloadPage", strawberry.lazy("schema.file_shares.downloads")] | None:  # type: ignore[name-defined]  # noqa: F821
@@ -123,7 +123,7 @@ class FileShareSession(FileShareSessionBase, OfShareAndCustomer):
         `fileShareDownloads(fileShareSessionId)` lists them too.
         """
 
-    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "file_share_session_payments")
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ)
     def payments(
         self,
     ) -> Annotated["FileSharePaymentPage", strawberry.lazy("schema.file_shares.payments")] | None:  # type: ignore[name-defined]  # noqa: F821
@@ -132,7 +132,7 @@ class FileShareSession(FileShareSessionBase, OfShareAndCustomer):
         `fileSharePayments(fileShareSessionId)` lists them too.
         """
 
-    @list_link(Scope.FILE_SHARE_SESSIONS_READ, "file_share_session_refunds")
+    @list_link(Scope.FILE_SHARE_SESSIONS_READ)
     def refunds(
         self,
     ) -> Annotated["FileShareRefundPage", strawberry.lazy("schema.file_shares.payments")] | None:  # type: ignore[name-defined]  # noqa: F821

@@ -170,10 +170,6 @@ class Page(Output, Generic[Item]):
         return cursor
 
 
-# GraphQL names of the fields of a page that need its list to be counted.
-COUNTED = ("total", "pages", "pagination")
-
-
 BOTH_PLACES = "Send either `page` or `after`, not both"
 OTHER_LIST = "The cursor does not belong to this list with this sorting and these filters"
 

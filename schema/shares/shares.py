@@ -17,7 +17,7 @@ from schema.kit.fields import (
     WorkspaceIdInput,
     unique_ids,
 )
-from schema.kit.links import link, load
+from schema.kit.links import link
 from schema.kit.metadata import Metadata, MetadataFilter, MetadataPairs
 from schema.kit.pages import ChangesQuery
 from schema.kit.sorting import Sorting
@@ -117,10 +117,8 @@ class Share(ShareOffer):
     attached_custom_fields: list[AttachedCustomField]
 
     @link(Scope.WORKSPACES_READ)
-    async def workspace(self, info: strawberry.Info) -> Workspace | None:
+    def workspace(self) -> Workspace | None:
         """The workspace that owns the share."""
-        workspace: Workspace = await load(info, "workspace", self.workspace_id)
-        return workspace
 
 
 @graphql_input

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from resolvers.graph.root import make_schema
-from resolvers.graph.survey.documents import KeptDocument
 from rest_compat.api import operation_routes
 from schema.metrics.metrics import MetricColumns, MetricInfo, MetricPeriod, Metrics
 from schema.values.integers import LARGEST_LONG
@@ -15,6 +14,7 @@ from storage.enums import Currency
 from storage.metrics.definitions import METRICS
 from tests.metrics.test_reading import measured
 from tests.support.callers.documents import HEAD, USE, VARIABLES, selections
+from tests.support.executor.resolvers import without_plans
 
 __all__ = ["measured"]
 
@@ -90,13 +90,15 @@ async def test_any_selection_is_answered_as_by_the_stock_executor(
     dates = 'startDate: "2026-01-03", endDate: "2026-01-06", interval: DAY'
     document = f"{HEAD} {{ {USE} metrics({dates} {asked}) {text} }} {fragments}"
     answers = []
-    for plan in (lambda *_: None, KeptDocument.plan):
-        monkeypatch.setattr(KeptDocument, "plan", plan)
+    for is_planned in (False, True):
+        if not is_planned:
+            without_plans(monkeypatch, gateway.app.state.schema)
         answer = await gateway.client.post(
             "/graphql",
             json={"query": document, "variables": VARIABLES},
             headers={"Authorization": f"Bearer {measured.token}"},
         )
+        monkeypatch.undo()
         answers.append(answer.text)
     assert answers[0] == answers[1]
     assert asked or '"errors"' not in answers[0]

@@ -7,10 +7,10 @@ import pytest
 import pytest_asyncio
 
 from resolvers.graph.root import make_schema
-from resolvers.graph.survey.documents import KeptDocument
 from resolvers.links import LINKS
 from resolvers.operations.rows.links import ToMany
 from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.executor.resolvers import without_plans
 from tests.support.servers.gateways import bearer
 from tests.support.statements.plans import plan_of
 from tests.support.statements.statements import noted
@@ -29,10 +29,10 @@ query Walk($id: ID!, $first: Int, $after: String) {{
 
 
 @pytest.fixture(params=["plan", "executor"], autouse=True)
-def way(request, monkeypatch):
-    """The plan of a document answers it, or the stock executor."""
+def way(request, gateway, monkeypatch):
+    """The plan of a document answers it, or graphql-core's executor."""
     if request.param == "executor":
-        monkeypatch.setattr(KeptDocument, "plan", lambda *_: None)
+        without_plans(monkeypatch, gateway.app.state.schema)
 
 
 @pytest_asyncio.fixture

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from oauth.scopes import Scope
 from resolvers.graph.execution.planned.plans import DocumentPlan
-from resolvers.graph.survey.documents import KeptDocument
 from tests.support.callers.documents import (
     CURSOR,
     HEAD,
@@ -28,6 +27,7 @@ from tests.support.callers.documents import (
 )
 from tests.support.callers.surfaces import Rest
 from tests.support.callers.world import world_of
+from tests.support.executor.resolvers import without_plans
 from tests.support.servers.gateways import bearer, make_tenant, make_token
 from tests.support.statements.statements import noted
 
@@ -173,7 +173,7 @@ async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     # The text is new, because of the comment.
     sent["query"] += f" # {uuid4()}"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KeptDocument, "plan", lambda *_: None)
+        without_plans(patch, schema)
         by_executor = await answer()
     # The plan answers the document, which is kept, then the request, and then what was kept of that.
     by_plan = await answer()

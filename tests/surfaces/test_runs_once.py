@@ -5,7 +5,6 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from resolvers.graph.execution import fields
 from resolvers.graph.execution.planned import fields as planned_fields
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL
@@ -24,7 +23,7 @@ async def world(gateway):
 
 @pytest.fixture
 def runs(monkeypatch):
-    """The operations that have been run since the test began, whichever way."""
+    """The operations that have been run since the test began."""
     names = []
 
     def noting(run):
@@ -34,8 +33,7 @@ def runs(monkeypatch):
 
         return noted
 
-    for module in (fields, planned_fields):
-        monkeypatch.setattr(module, "run", noting(module.run))
+    monkeypatch.setattr(planned_fields, "run", noting(planned_fields.run))
     return names
 
 

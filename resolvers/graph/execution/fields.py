@@ -2,27 +2,19 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import strawberry
-from strawberry.types.nodes import SelectedField, Selection
-from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.graph.execution.spelling import graphql_name, spelled
-from resolvers.operations.admission import Demand, check_demands
-from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import Operation, operation_of
-from resolvers.operations.runner import run
-from resolvers.operations.shapes.shaped import as_model
-from resolvers.operations.used_inputs import used_inputs
-from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
+from schema.errors import AnswerTooLarge, Invalid, Problem
 from schema.kit.deprecation import reason_of
+from schema.kit.links import READ_BY_A_PLAN
 from schema.kit.parameters import Parameter, default_of
 from schema.kit.problems import named
 
 OPERATION = "operation"
-ADMITTED = "admitted"
 # Relay's clients page by this argument.
 FIRST = "first"
 IF_MATCH = Parameter("if_match", str | None, None, "condition")
@@ -45,43 +37,19 @@ def expose(resolver: Callable[..., Any]) -> Any:
             )
         )
 
-    demands = [Demand.of(operation)]
-    has_body = any(parameter.place == "data" for parameter in operation.parameters)
+    async def field(**arguments: Any) -> Any:
+        raise TypeError(READ_BY_A_PLAN)
 
-    async def field(*, info: strawberry.Info, **arguments: Any) -> Any:
-        # The executor must run the operation that was admitted.
-        if info.context.get(ADMITTED) is not info.operation:
-            raise NotPermitted("This operation of the document was not admitted.")
-        ctx = context_for(info, operation, arguments.pop(IF_MATCH.name, None))
-        check_demands(ctx.caller, demands)
-        try:
-            values = validated(operation, arguments)
-            if has_body and ctx.caller.principal is not None:
-                ctx.services.usage.add(ctx.caller.principal.client, used_inputs(values["data"]))
-            return as_model(await run(operation, ctx, values))
-        except Invalid as invalid:
-            raise located(operation, invalid) from None
-
-    info = inspect.Parameter("info", inspect.Parameter.KEYWORD_ONLY, annotation=strawberry.Info)
     answer = operation.answer | None
     field.__name__ = operation.name
-    field.__signature__ = inspect.Signature([*arguments, info], return_annotation=answer)  # type: ignore[attr-defined]
-    field.__annotations__ = {item.name: item.annotation for item in (*arguments, info)} | {"return": answer}
+    field.__signature__ = inspect.Signature(arguments, return_annotation=answer)  # type: ignore[attr-defined]
+    field.__annotations__ = {item.name: item.annotation for item in arguments} | {"return": answer}
     return strawberry.field(
         field,
         description=operation.description,
         metadata={OPERATION: operation},
         deprecation_reason=operation.deprecation.reason if operation.deprecation else None,
     )
-
-
-def context_for(info: strawberry.Info, operation: Operation, if_match: str | None) -> Context:
-    """The request's context with this field's own selection and precondition."""
-    ctx: Context = info.context["ctx"]
-    selections = [below for field in info.selected_fields for below in field.selections]
-    selection = None if operation.changes else selected_paths(_paths(selections, ""))
-    outcome: Outcome = info.context["outcome"] if operation.changes else Outcome()
-    return replace(ctx, selection=selection, if_match=if_match, outcome=outcome)
 
 
 def validated(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,23 +152,3 @@ def _argument(
             annotation, strawberry.argument(description=description, deprecation_reason=deprecation)
         ],
     )
-
-
-def _paths(selections: list[Selection], prefix: str) -> set[str]:
-    """The dotted snake-case paths of the selected fields."""
-    paths: set[str] = set()
-    for selection in selections:
-        if _is_left_out(selection):
-            continue
-        if isinstance(selection, SelectedField):
-            path = prefix + to_snake_case(selection.name)
-            paths |= {path} | _paths(selection.selections, f"{path}.")
-        else:
-            paths |= _paths(selection.selections, prefix)
-    return paths
-
-
-def _is_left_out(selection: Selection) -> bool:
-    """Whether `@skip` or `@include` leaves it out of the answer."""
-    skip, include = (selection.directives.get(name, {}).get("if") for name in ("skip", "include"))
-    return skip is True or include is False

@@ -12,17 +12,16 @@ import strawberry
 from graphql import GraphQLInterfaceType, GraphQLSchema
 from sqlalchemy import Select, Uuid, bindparam, literal, select, union_all
 
-from resolvers.graph.execution.fields import OPERATION, context_for, located
+from resolvers.graph.execution.fields import OPERATION, located
 from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
-from resolvers.operations.runner import run
-from resolvers.operations.shapes.shaped import as_model
 from schema.errors import InsufficientScope, Invalid, NotFound, NotPermitted, Unauthorized
 from schema.kit.base import Resource
+from schema.kit.links import READ_BY_A_PLAN
 from schema.kit.nodes import LOOKUP, Node
 from storage.tables.registry import METADATA, MODELS
 
@@ -83,15 +82,9 @@ def node_field(operations: Mapping[str, Operation]) -> Any:
     """The field `node` over these operations."""
 
     async def find_node(
-        info: strawberry.Info, id: Annotated[UUID, strawberry.argument(description="The id of a resource.")]
+        id: Annotated[UUID, strawberry.argument(description="The id of a resource.")],
     ) -> Node | None:
-        ctx: Context = info.context["ctx"]
-
-        async def read(operation: Operation, values: dict[str, Any]) -> Any:
-            return await run(operation, context_for(info, operation, None), values)
-
-        node: Node = as_model(await node_with(ctx, operations, id, "", read))
-        return node
+        raise TypeError(READ_BY_A_PLAN)
 
     description = "Returns the resource with this id. Needs the scope that reads resources of its type."
     return strawberry.field(find_node, description=description, metadata={LOOKUP: operations})

@@ -11,7 +11,6 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.graphql import OperationType
 
 from oauth.principals import AllowList
-from resolvers.graph.execution.loaders import make_check, make_load
 from resolvers.graph.execution.planned.streams import Stream
 from resolvers.graph.http.allow_lists import check_document, name_roots
 from resolvers.graph.http.errors import MOST_ERRORS, as_error, body_of, failure_of, is_of_size
@@ -190,23 +189,19 @@ class GraphQLEndpoint:
 
         Raises `AnswerTooLarge`.
         """
-        ctx.caller.limit_units()
         result = await self._schema.execute(
             sent.text,
             variable_values=sent.variables,
             operation_name=sent.name,
             context_value={
                 "ctx": ctx,
-                "outcome": ctx.outcome,
-                "load": make_load(ctx),
-                "check": make_check(ctx.caller),
                 SIZE: sent.size,
                 # Only of this request: a kept one's says nothing about this caller.
                 ADMITTED_SURVEY: admitted,
             },
             allowed_operation_types=allowed,
         )
-        # The stock executor counts no bytes: `dumped` does.
+        # Answers about the schema alone are not counted: `dumped` does.
         ctx.caller.bytes_written = LARGEST_ANSWER
         return _bounded(result.data, separated(result.errors or []))
 

@@ -23,7 +23,6 @@ from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionResult as Answer
 
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.fields import ADMITTED
 from resolvers.graph.execution.selections import WrongValues
 from resolvers.graph.survey.cost import survey
 from resolvers.graph.survey.documents import Documents, KeptDocument
@@ -81,7 +80,6 @@ class AdmissionExtension(SchemaExtension):
         if document is not None:
             definition = self._definition(document)
             self._survey = context.context.get(ADMITTED_SURVEY) or await self._admit(document, definition)
-            context.context[ADMITTED] = definition
             # Validating here, after admission, also keeps Strawberry from validating again.
             context.pre_execution_errors = []
             if not self._is_cached:

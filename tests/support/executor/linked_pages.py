@@ -1,8 +1,9 @@
-"""Pages of linked lists: one page for each of many parents, read by one statement."""
+"""Pages of linked lists, read otherwise than plans do: one for each of many parents, by one statement."""
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
 from sqlalchemy import Row as SelectedRow
@@ -14,10 +15,26 @@ from resolvers.operations.rows.lists import key_places, page_of, sign_cursor, un
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
 from schema.errors import Invalid
-from schema.kit.links import PageKey, RowKey
+from schema.kit.links import RowKey
 from schema.kit.pages import Listed, Page, Paging
 from storage.engine.connections import Connection
 from storage.rows.ordering import after
+
+
+class PageKey(NamedTuple):
+    """A page of the rows behind a link; `counted` says whether the answer shows their total."""
+
+    workspace_id: UUID
+    parent_id: UUID
+    limit: int
+    page: int
+    after: str | None
+    counted: bool
+
+    @property
+    def parent(self) -> RowKey:
+        return RowKey(self.workspace_id, self.parent_id)
+
 
 # A row with its `place` and `total` among its parent's rows, and the line made of it.
 Numbered = tuple[SelectedRow[Any], Any]
