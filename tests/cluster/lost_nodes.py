@@ -10,20 +10,24 @@ from uuid import UUID
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import text
 
+from storage.cluster import direct
 from storage.cluster.nodes import GONE, UNCHANGEABLE
-from storage.cluster.watching import CitusQuestions
+from storage.cluster.watching import CitusQuestions, find_unreached
+from storage.engine.database import Database
+from storage.engine.statements.kept import Kept
 from tests.cluster.same_answers import LAST, order
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.callers.world import World, world_of
 from tests.support.measures.patience import eventually, until
-from tests.support.servers.citus import Cluster
+from tests.support.servers.citus import Cluster, read_directly
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 
 # The node that is lost, and one that is not, by the numbers of their groups.
 LOST, HEALTHY = 1, 2
-COPIED_EVERYWHERE = {"create_workspace", "update_workspace"}
+COPIED_EVERYWHERE = {"copy_workspace", "create_workspace", "update_workspace"}
 # They lock the workspace's row, of which each node has a copy.
 LOCKING = {"create_webhook_endpoint"}
 WAITING = "SELECT count(*) FROM metric_deltas WHERE workspace_id = $1"
@@ -66,11 +70,12 @@ async def spread(citus: Cluster, cluster_url: str, tmp_path_factory: Any) -> Asy
         places = CitusQuestions(gateway.database)
         while len(tenants) < 4:
             tenant = await make_tenant(gateway)
-            node = (await places.places())[UUID(tenant.id)]
+            node = (await places.places())[UUID(tenant.id)].node
             names = [kind.name for kind in (Rest, GraphQL) if (node, kind.name) not in tenants]
             if names:
                 tenants[node, names[0]] = tenant
         await places.end()
+        await read_directly(gateway.database, *(tenant.id for tenant in tenants.values()))
         worlds = {place: await world_of(gateway, tenant) for place, tenant in tenants.items()}
         yield Spread(gateway, citus, tenants, worlds)
 
@@ -152,3 +157,14 @@ async def test_a_gateway_that_starts_while_a_node_hangs_serves_the_others(
             ]
             assert [answer.status_code for answer in answers] == [200, 503]
     assert await until(lambda: is_served(spread, Rest))
+
+
+async def test_a_node_that_is_not_reached_is_asked_through_the_coordinator(
+    spread: Spread, cluster_url: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = "SELECT groupid, nodename, 1 FROM pg_dist_node WHERE groupid > 0 ORDER BY groupid"
+    monkeypatch.setattr(direct, "_ADDRESSES", Kept(text(nowhere)))
+    assert await find_unreached(Database(cluster_url)) == ["127.0.0.1:1", "127.0.0.1:1"]
+    async for started in run_gateway(cluster_url, tmp_path):
+        headers = bearer(spread.tenants[LOST, Rest.name].token)
+        assert (await started.client.get("/api/shares/", headers=headers)).status_code == 200

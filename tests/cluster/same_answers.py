@@ -19,7 +19,7 @@ from tests.parity.likeness import Likeness
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.callers.world import World, world_of
-from tests.support.servers.citus import Cluster, write_plainly
+from tests.support.servers.citus import Cluster, read_directly, write_plainly
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.statements.statement_check import StatementCheck
 from tests.support.statements.statement_exceptions import may_ask_all_nodes
@@ -70,7 +70,7 @@ class Home:
 
 
 async def make_home(gateway: Gateway) -> Home:
-    worlds = {}
+    worlds, ids = {}, []
     for credential in CREDENTIALS:
         for use in (Rest.name, GraphQL.name, "linked"):
             tenant = await make_tenant(gateway)
@@ -80,6 +80,9 @@ async def make_home(gateway: Gateway) -> Home:
                     await world_of(gateway, other)
                     await join_too(gateway, tenant, other)
             worlds[f"{credential} {use}"] = (world, token_of(credential, tenant, world))
+            ids.append(tenant.id)
+    if gateway.database.direct is not None:
+        await read_directly(gateway.database, *ids)
     return Home(gateway, worlds)
 
 
@@ -94,6 +97,8 @@ class Twins:
     """Two homes, on plain PostgreSQL and on the cluster, and what corresponds to what in them."""
 
     homes: list[Home]
+    # What was read past the coordinator.
+    read_directly: list[str]
     likeness: Likeness = field(default_factory=Likeness)
 
 
@@ -101,7 +106,11 @@ class Twins:
 async def twins(server_url: str, cluster_url: str, tmp_path_factory: Any) -> AsyncIterator[Twins]:
     async for plain in run_gateway(server_url, tmp_path_factory.mktemp("plain")):
         async for spread in run_gateway(cluster_url, tmp_path_factory.mktemp("spread")):
-            yield Twins([await make_home(plain), await make_home(spread)])
+            twins = Twins([await make_home(plain), await make_home(spread)], [])
+            for name in ("node 1", "node 2"):
+                listeners = spread.database.pools[name].watching.listeners
+                listeners.append(twins.read_directly.append)
+            yield twins
 
 
 async def outcome(home: Home, surface: type[Surface], credential: str, name: str, **page: Any) -> Any:
@@ -171,6 +180,7 @@ async def test_each_operation_answers_as_on_plain_postgresql(
     names = drawn(pytestconfig.getoption("randomly_seed"), credential, surface.name)
     with asking_one_node(citus, statement_check, credential):
         assert await differences(twins, surface, credential, names) == []
+    assert twins.read_directly
 
 
 async def differences(twins: Twins, surface: type[Surface], credential: str, names: list[str]) -> list[str]:

@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from storage.engine.database import Database
 from storage.migrations.run import upgrade
 from storage.workspaces.distribution import distribute
 from tests.support.databases.templates import MIGRATED
+from tests.support.measures.patience import until
 from tests.support.servers.ports import own_port
 from tests.support.servers.postgresql import BINARIES, PostgreSQL
 
@@ -151,6 +153,17 @@ def create_joined(nodes: Sequence["Node"], database: str, template: str = MIGRAT
     coordinator.psql(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})", database)
     for node in workers:
         coordinator.psql(f"SELECT citus_add_node('127.0.0.1', {node.port})", database)
+
+
+async def read_directly(database: Database, *workspace_ids: str) -> None:
+    """Wait until a running gateway reads what is about these new workspaces from their nodes."""
+    direct: Any = database.direct
+    direct.nodes.forget_places()
+
+    async def are_read() -> bool:
+        return all(direct.reads(UUID(id)) for id in workspace_ids)
+
+    await until(are_read)
 
 
 class Node(PostgreSQL):
