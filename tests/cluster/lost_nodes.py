@@ -22,7 +22,7 @@ from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.callers.world import World, world_of
 from tests.support.measures.patience import eventually, until
-from tests.support.servers.citus import Cluster, read_directly
+from tests.support.servers.citus import Cluster
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 
 # The node that is lost, and one that is not, by the numbers of their groups.
@@ -75,7 +75,6 @@ async def spread(citus: Cluster, cluster_url: str, tmp_path_factory: Any) -> Asy
             if names:
                 tenants[node, names[0]] = tenant
         await places.end()
-        await read_directly(gateway.database, *(tenant.id for tenant in tenants.values()))
         worlds = {place: await world_of(gateway, tenant) for place, tenant in tenants.items()}
         yield Spread(gateway, citus, tenants, worlds)
 

@@ -19,7 +19,7 @@ from tests.parity.likeness import Likeness
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.callers.world import World, world_of
-from tests.support.servers.citus import Cluster, read_directly, write_plainly
+from tests.support.servers.citus import Cluster, write_plainly
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.statements.statement_check import StatementCheck
 from tests.support.statements.statement_exceptions import may_ask_all_nodes
@@ -70,7 +70,7 @@ class Home:
 
 
 async def make_home(gateway: Gateway) -> Home:
-    worlds, ids = {}, []
+    worlds = {}
     for credential in CREDENTIALS:
         for use in (Rest.name, GraphQL.name, "linked"):
             tenant = await make_tenant(gateway)
@@ -80,9 +80,6 @@ async def make_home(gateway: Gateway) -> Home:
                     await world_of(gateway, other)
                     await join_too(gateway, tenant, other)
             worlds[f"{credential} {use}"] = (world, token_of(credential, tenant, world))
-            ids.append(tenant.id)
-    if gateway.database.direct is not None:
-        await read_directly(gateway.database, *ids)
     return Home(gateway, worlds)
 
 

@@ -155,15 +155,16 @@ def create_joined(nodes: Sequence["Node"], database: str, template: str = MIGRAT
         coordinator.psql(f"SELECT citus_add_node('127.0.0.1', {node.port})", database)
 
 
-async def read_directly(database: Database, *workspace_ids: str) -> None:
-    """Wait until a running gateway reads what is about these new workspaces from their nodes."""
+async def read_directly(database: Database, workspace_id: str) -> None:
+    """Let a running gateway read what is about this workspace from the node that has it now."""
     direct: Any = database.direct
     direct.nodes.forget_places()
 
-    async def are_read() -> bool:
-        return all(direct.reads(UUID(id)) for id in workspace_ids)
+    async def is_read() -> bool:
+        await direct.follow()
+        return bool(direct.reads(UUID(workspace_id)))
 
-    await until(are_read)
+    await until(is_read)
 
 
 class Node(PostgreSQL):
