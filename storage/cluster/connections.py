@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -55,6 +56,10 @@ class NodeConnection(PostgresqlConnection):
         self.text, self.since = "", 0.0
         self.cut: str | None = None
         alchemy.sync_connection.info[_OWN] = self  # type: ignore[union-attr]
+
+    @property
+    def reachable(self) -> frozenset[UUID] | None:
+        return self._nodes.reachable
 
     def asking(self, text: str, values: Any) -> Any:
         """What a statement runs in."""

@@ -110,6 +110,13 @@ class Nodes:
             re.IGNORECASE | re.DOTALL,
         )
 
+    @property
+    def reachable(self) -> frozenset[UUID] | None:
+        """The workspaces on nodes that answer; None while all do."""
+        if not self.lost:
+            return None
+        return frozenset(id for id, place in self.places.items() if place.node not in self.lost)
+
     def node_of(self, key: str) -> int | None:
         """The node that the payer with this key asked last, if it is known."""
         return self._of_payers.get(key)
