@@ -81,6 +81,11 @@ def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
     )
 
 
+def _watch_of_nodes(settings: Settings, database: Database) -> NodeWatch:
+    connections, terms = settings.database_node_connections, settings.database_terms
+    return NodeWatch(database, pooled=terms.pooled, connections=connections)
+
+
 class Gateway(Starlette):
     """The application. HTTP requests reach its front first, which passes on what it does not answer."""
 
@@ -112,6 +117,7 @@ def _database_tasks(
     ]
     if nodes.can_be_many:
         tasks.append(BackgroundTask("nodes", nodes.run, every=SECONDS_BETWEEN_LOOKS))
+        tasks.append(BackgroundTask("direct reads", nodes.follow_direct_reads, every=1))
     if database.replica is not None:
         tasks.append(BackgroundTask("replica", database.replica.follow, every=SECONDS_BETWEEN_QUESTIONS))
     return tasks
@@ -136,7 +142,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
     days = RateLimiter(settings.redis_url, DAY_SECONDS)
     mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
-    nodes = NodeWatch(database, pooled=settings.database_terms.pooled)
+    nodes = _watch_of_nodes(settings, database)
     tasks = [mail, *_database_tasks(settings, database, fold, nodes)]
     objects = make_object_store(settings, settings.secret())
 

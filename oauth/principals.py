@@ -1,9 +1,11 @@
 """Principals: authenticated callers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 from uuid import UUID
 
 from oauth.scopes import CLIENT_SCOPES, CUSTOMER_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
@@ -154,3 +156,8 @@ class Principal:
     @cached_property
     def _owner(self) -> str:
         return f"workspace:{self.workspace_id}" if self.workspace_id else f"user:{self.user_id}"
+
+
+def workspace_of(values: Mapping[str, Any]) -> UUID | None:
+    """The one workspace that a statement with the `ids` of a principal among its values is about."""
+    return values.get("principal_about_workspace_id") or values.get("principal_workspace_id")

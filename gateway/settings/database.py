@@ -46,6 +46,16 @@ class DatabaseSettings(BaseModel):
             "`DUOGRAPH_DATABASE_POOL_SIZE`.",
         ),
     ] = None
+    database_node_connections: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=500,
+            description="Connections of each process to each node of a cluster, at the address that the "
+            "coordinator has for it, which read what is about one workspace. 0 reads through the coordinator "
+            "only.",
+        ),
+    ] = 10
     database_pooler: Annotated[
         Pooler | None,
         Field(

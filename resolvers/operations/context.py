@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
 from oauth.actors import actor_of
-from oauth.principals import Principal
+from oauth.principals import Principal, workspace_of
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import Quota, RowQuotas
@@ -34,7 +34,8 @@ UNITS_AT_A_TIME = 4
 
 Result = TypeVar("Result")
 # Of a kept statement with its values, which a replica may answer.
-Fetch = Callable[[Kept, Mapping[str, Any], bool], Coroutine[Any, Any, Sequence[Any]]]
+Rows: TypeAlias = Coroutine[Any, Any, Sequence[Any]]
+Fetch = Callable[[Kept, Mapping[str, Any], bool], Rows]
 
 
 class Budget(Protocol):
@@ -211,9 +212,7 @@ class Context:
         """Whether the caller named one of these fields; REST names none."""
         return self.selection is not None and not self.selection.isdisjoint(paths)
 
-    def fetch(
-        self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False
-    ) -> Coroutine[Any, Any, Sequence[Any]]:
+    def fetch(self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False) -> Rows:
         """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
         if self.transaction is not None:
             return self.transaction.fetch(kept, values)
@@ -223,11 +222,11 @@ class Context:
         fetched = self._fetch if self.caller.units is None else self._in_turn
         return fetched(kept, values, replica)
 
-    def _fetch(
-        self, kept: Kept, values: Mapping[str, Any], replica: bool
-    ) -> Coroutine[Any, Any, Sequence[Any]]:
-        replica_for = self._replica_for() if replica else None
-        return self.services.database.fetch(kept, values, replica_for=replica_for, payer=self.caller.payer)
+    def _fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Rows:
+        replica_for, about = self._replica_for(replica), workspace_of(values)
+        return self.services.database.fetch(
+            kept, values, replica_for=replica_for, about=about, payer=self.caller.payer
+        )
 
     async def _in_turn(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Sequence[Any]:
         async with self.caller.turn():
@@ -259,12 +258,13 @@ class Context:
             return await work(self.transaction)
         async with self.caller.turn():
             return await self.services.database.in_snapshot(
-                work, replica_for=self._replica_for() if replica else None, payer=self.caller.payer
+                work, replica_for=self._replica_for(replica), payer=self.caller.payer
             )
 
-    def _replica_for(self) -> tuple[UUID, ...] | None:
-        """The workspaces whose last writes a replica must hold to answer the caller; None without one."""
-        return None if self.services.database.replica is None else self.principal.all_workspace_ids
+    def _replica_for(self, replica: bool) -> tuple[UUID, ...] | None:
+        """The workspaces whose last writes a replica must hold to answer the caller; None if none may."""
+        has_one = replica and self.services.database.replica is not None
+        return self.principal.all_workspace_ids if has_one else None
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator["Context"]:

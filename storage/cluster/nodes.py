@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 import structlog
 
 from storage.caches import Cache
+from storage.cluster.shards import OwnTables
 from storage.engine.outages import NodeUnreachable, is_lost, is_of_node, is_outage
 from storage.engine.payers import Held
 
@@ -46,6 +47,13 @@ UNCHANGEABLE = (
 )
 
 
+class Place(NamedTuple):
+    """Where a workspace is: the group id of its node, and the number of a shard that its rows are in."""
+
+    node: int
+    shard: int
+
+
 class Asking(Protocol):
     """A connection that is asking the coordinator."""
 
@@ -64,8 +72,8 @@ class Asking(Protocol):
 class Questions(Protocol):
     """What a cluster is asked. Each raises an outage if the coordinator does not answer."""
 
-    async def places(self) -> Mapping[UUID, int]:
-        """The node of each workspace."""
+    async def places(self) -> Mapping[UUID, Place]:
+        """Where each workspace is."""
 
     async def silent(self) -> frozenset[int]:
         """The nodes that do not answer within a second."""
@@ -86,7 +94,9 @@ class Nodes:
         self.questions = questions
         self.lost: frozenset[int] = frozenset()
         self.running: set[Asking] = set()
-        self._places: Mapping[UUID, int] = {}
+        self.places: Mapping[UUID, Place] = {}
+        # The tables of the coordinator itself, once they are known.
+        self.copies: OwnTables | None = None
         self._placed_at = self._asked_at = -inf
         self._has_failed = False
         self._of_payers: dict[str, int] = {}
@@ -99,6 +109,13 @@ class Nodes:
             rf"|^\s*SELECT [^(]*\bFROM {reference}\b.* FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b",
             re.IGNORECASE | re.DOTALL,
         )
+
+    @property
+    def reachable(self) -> frozenset[UUID] | None:
+        """The workspaces on nodes that answer; None while all do."""
+        if not self.lost:
+            return None
+        return frozenset(id for id, place in self.places.items() if place.node not in self.lost)
 
     def node_of(self, key: str) -> int | None:
         """The node that the payer with this key asked last, if it is known."""
@@ -137,6 +154,10 @@ class Nodes:
         """Let the next look ask the nodes."""
         self._has_failed = True
 
+    def forget_places(self) -> None:
+        """Let the next look find out where workspaces are."""
+        self._placed_at = -inf
+
     async def follow(self) -> bool:
         """Find out which nodes are lost, if there is a reason to ask. There is never more to do at once."""
         try:
@@ -170,7 +191,7 @@ class Nodes:
         self._cut()
 
     async def _find_places(self) -> None:
-        self._places = await self.questions.places()
+        self.places = await self.questions.places()
         self._placed_at = monotonic()
 
     def _is_slow(self) -> bool:
@@ -218,8 +239,8 @@ class Nodes:
         """The nodes of the workspaces among the values of a statement."""
         found = set()
         for value in _flat(values):
-            if (node := self._places.get(value)) is not None:
-                found.add(node)
+            if (place := self.places.get(value)) is not None:
+                found.add(place.node)
         return found
 
 

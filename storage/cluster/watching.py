@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from storage.cluster.connections import watch_nodes
-from storage.cluster.nodes import Nodes
+from storage.cluster.direct import DirectReads
+from storage.cluster.nodes import Nodes, Place
 from storage.engine.connections import DRIVER_ERRORS, Connection
 from storage.engine.database import Database
 from storage.engine.outages import DatabaseUnreachable
@@ -40,7 +41,7 @@ _IS_DISTRIBUTED = (
 )
 _ANSWERS = "SELECT citus_check_connection_to_node($1, $2)"
 _PLACES = f"""
-    SELECT w.id, p.groupid
+    SELECT w.id, p.groupid, w.shard
     FROM (SELECT id, get_shard_id_for_distribution_column('{TENANT_TABLES[0].name}', id) AS shard
           FROM {REFERENCE}) AS w
     JOIN pg_dist_placement AS p ON p.shardid = w.shard
@@ -48,11 +49,15 @@ _PLACES = f"""
 
 
 class NodeWatch:
-    """Watches the nodes of the database, if it is a cluster, as a background task."""
+    """Watches the nodes of the database, if it is a cluster, as a background task.
 
-    def __init__(self, database: Database, *, pooled: bool) -> None:
+    With `connections`, so many to each node read the workspaces that it has, past the coordinator.
+    """
+
+    def __init__(self, database: Database, *, pooled: bool, connections: int = 0) -> None:
         self._database = database
         self._nodes: Nodes | None = None
+        self._connections = connections
         # Behind a pooler in transaction mode a session cannot have its own settings.
         self.can_be_many = not (database.is_sqlite or pooled)
 
@@ -69,6 +74,11 @@ class NodeWatch:
             await asyncio.sleep(SECONDS_BETWEEN_DATABASES)
             return False
         return await self._nodes.follow()
+
+    async def follow_direct_reads(self) -> bool:
+        """Find out what can be read past the coordinator, as a background task of its own."""
+        direct = self._database.direct
+        return False if direct is None else await direct.follow()
 
     async def close(self) -> None:
         """Close what is open for asking."""
@@ -90,10 +100,25 @@ class NodeWatch:
         names = [table.name for table in TENANT_TABLES]
         self._nodes = Nodes(CitusQuestions(self._database), names, REFERENCE)
         watch_nodes(self._database, self._nodes)
+        if self._connections:
+            self._database.direct = DirectReads(self._database, self._nodes, self._connections)
 
     async def _has(self, question: str) -> bool:
         ((answer,),) = await self._database.fetch(Kept(text(question)), {})
         return bool(answer)
+
+
+async def find_unreached(database: Database) -> list[str]:
+    """The addresses of the nodes that do not answer this process, of a distributed cluster."""
+    nodes = NodeWatch(database, pooled=False, connections=1)
+    await nodes.begin()
+    try:
+        await nodes.run()
+        await nodes.follow_direct_reads()
+        direct = cast("DirectReads", database.direct)
+        return [f"{address.host}:{address.port}" for address in direct.unreached]
+    finally:
+        await nodes.close()
 
 
 class CitusQuestions:
@@ -104,8 +129,8 @@ class CitusQuestions:
         # By the group of a node; that of the coordinator is 0.
         self._connections: dict[int, Connection] = {}
 
-    async def places(self) -> Mapping[UUID, int]:
-        return dict(await self._ask(0, _PLACES))
+    async def places(self) -> Mapping[UUID, Place]:
+        return {id: Place(node, shard) for id, node, shard in await self._ask(0, _PLACES)}
 
     async def silent(self) -> frozenset[int]:
         nodes = await self._ask(0, _NODES)

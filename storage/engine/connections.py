@@ -8,6 +8,7 @@ from math import inf
 from random import uniform
 from time import monotonic
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
 import asyncpg
 from sqlalchemy import Executable
@@ -57,6 +58,11 @@ class Connection(ABC):
         self.payer: Payer | None = None
         self.lent_at = 0.0
         self._is_broken = False
+
+    @property
+    def reachable(self) -> frozenset[UUID] | None:
+        """The workspaces on nodes that answer, while one of a cluster does not; None for all."""
+        return None
 
     async def execute(
         self, statement: Executable, values: Values | Sequence[Values] | None = None

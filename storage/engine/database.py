@@ -18,16 +18,16 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from sqlalchemy.engine import Dialect
+from sqlalchemy.engine import URL, Dialect
 
 from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
-from storage.engine.payers import Payer, paying
+from storage.engine.payers import PART, Payer, paying
 from storage.engine.pool import Connections
 from storage.engine.replica import Replica, ReplicaFailed
 from storage.engine.sqlite_pool import SqliteConnections
@@ -39,6 +39,25 @@ from storage.enums import ActorKind
 MOST_UNFOLDED = 10_000
 
 Result = TypeVar("Result")
+
+
+class DirectReader(Protocol):
+    """Reads past the coordinator of a cluster (`storage/cluster/direct.py`)."""
+
+    @property
+    def pools(self) -> dict[str, Connections]:
+        """The pools by the names of their nodes."""
+
+    async def fetch(
+        self, kept: Kept, values: Mapping[str, Any], workspace_id: UUID, payer: Payer | None
+    ) -> Sequence[Any]:
+        """The rows of a kept statement about this workspace, as the driver returns them."""
+
+    async def follow(self) -> bool:
+        """Find out where everything is, as a background task."""
+
+    async def close(self) -> None:
+        """Close the connections that are not in use."""
 
 
 class Database:
@@ -72,15 +91,16 @@ class Database:
         *,
         most_of_one: int | None = None,
     ) -> None:
-        terms = terms or Terms()
-        self.engine = make_engine(url, terms)
+        self._terms, self._watch = terms or Terms(), watch
+        self._most_of_one = most_of_one or max(1, pool_size // PART)
+        self._primary = self.make_pool(url, pool_size)
+        self.engine = self._primary.engine
         self.dialect: Dialect = self.engine.dialect
-        kind = SqliteConnections if self.is_sqlite else Connections
-        self._primary = kind(self.engine, pool_size, terms, watch, most_of_one)
         self.replica: Replica | None = None
         if read_url is not None:
-            pool = Connections(make_engine(read_url, terms), pool_size, terms, watch, most_of_one)
-            self.replica = Replica(pool, self._primary)
+            self.replica = Replica(self.make_pool(read_url, pool_size), self._primary)
+        # Reads that go past the coordinator of a cluster.
+        self.direct: DirectReader | None = None
         # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
         self._writer = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._unfolded: dict[UUID, None] = {}
@@ -100,9 +120,17 @@ class Database:
 
     @property
     def pools(self) -> dict[str, Connections]:
-        """The pools by the names `primary` and, if there is one, `replica`."""
+        """The pools by the names `primary` and, if there are any, `replica` and those of nodes."""
         own = {"primary": self._primary}
-        return own if self.replica is None else own | {"replica": self.replica.pool}
+        if self.replica is not None:
+            own["replica"] = self.replica.pool
+        return own if self.direct is None else own | self.direct.pools
+
+    def make_pool(self, url: URL | str, size: int) -> Connections:
+        """A pool for the same units of work."""
+        engine = make_engine(url, self._terms)
+        kind = SqliteConnections if engine.dialect.name == "sqlite" else Connections
+        return kind(engine, size, self._terms, self._watch, self._most_of_one)
 
     def open(self) -> Coroutine[Any, Any, Connection]:
         """A connection to the primary outside the pool, which the caller closes."""
@@ -133,11 +161,17 @@ class Database:
         values: Mapping[str, Any],
         *,
         replica_for: Collection[UUID] | None = None,
+        about: UUID | None = None,
         payer: Payer | None = None,
     ) -> Coroutine[Any, Any, Sequence[Any]]:
-        """The rows of one kept statement, as the driver returns them."""
+        """The rows of one kept statement, as the driver returns them.
+
+        It is `about` the rows of one workspace and tables that are copied to its node, unless it is None.
+        """
         if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
             return self._fetch_from(self.replica, kept, values, payer)
+        if about is not None and self.direct is not None:
+            return self.direct.fetch(kept, values, about, payer)
         return self._primary.fetch(kept, values, payer)
 
     async def _fetch_from(
@@ -223,6 +257,8 @@ class Database:
         await self._primary.close()
         if self.replica is not None:
             await self.replica.close()
+        if self.direct is not None:
+            await self.direct.close()
 
 
 @asynccontextmanager

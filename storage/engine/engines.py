@@ -4,7 +4,7 @@ import socket
 from typing import Any
 
 from sqlalchemy import event
-from sqlalchemy.engine import ExceptionContext, make_url
+from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -21,7 +21,7 @@ KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_US
 _TIME_ZONE = {"timezone": "UTC"}
 
 
-def make_engine(url: str, terms: Terms) -> AsyncEngine:
+def make_engine(url: URL | str, terms: Terms) -> AsyncEngine:
     """An engine that opens connections; the pool is ours."""
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":

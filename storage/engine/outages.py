@@ -80,6 +80,11 @@ def is_of_node(error: BaseException) -> bool:
     return _state(driver) == _INTERNAL and any(words in str(driver) for words in _OF_NODES)
 
 
+def has_state(error: BaseException, *beginnings: str) -> bool:
+    """Whether PostgreSQL gave the error a state that begins so."""
+    return _state(_of_driver(error)).startswith(beginnings)
+
+
 def _of_driver(error: BaseException) -> BaseException:
     """The driver's error; what asyncpg raises while it connects is not translated by SQLAlchemy."""
     return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error

@@ -47,7 +47,7 @@ class Connections:
         watch: StatementWatch | None = None,
         most_of_one: int | None = None,
     ) -> None:
-        self._engine = engine
+        self.engine = engine
         self._terms = terms
         self.watching = Watching(watch)
         if watch is not None:
@@ -156,7 +156,7 @@ class Connections:
         while self._free:
             self._left += 1
             await self._free.pop().close()
-        await self._engine.dispose()
+        await self.engine.dispose()
 
     def _next_connection(self) -> Connection | None:
         """The connection used last, which is no longer free; None if one is to be opened."""
@@ -250,11 +250,11 @@ class Connections:
     async def open(self) -> Connection:
         """A connection outside the pool, which the caller closes. Raises `DatabaseUnreachable`."""
         try:
-            alchemy = await self._engine.connect()
+            alchemy = await self.engine.connect()
         except OSError as error:
             raise DatabaseUnreachable(error.errno, f"No connection to the database: {error}") from error
         adapted: Any = (await alchemy.get_raw_connection()).dbapi_connection
-        if self._engine.dialect.name == "sqlite":
+        if self.engine.dialect.name == "sqlite":
             return SqliteThread(alchemy, adapted, self.watching)
         await alchemy.execution_options(isolation_level="AUTOCOMMIT")
         keep_alive(adapted.driver_connection)

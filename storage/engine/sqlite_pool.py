@@ -29,7 +29,7 @@ class SqliteConnections(Connections):
         self._reader = SqliteReader(engine.dialect, engine.url)
 
     async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
-        written = kept.on(self._engine.dialect)
+        written = kept.on(self.engine.dialect)
         if written.depends_on_values:
             # An index of trigrams looks for rows in one step of SQLite, which nothing can stop.
             return await super().fetch(kept, values, payer)

@@ -2,9 +2,10 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Generic, TypeVar
+from uuid import UUID
 
 from storage.engine.connections import Connection
 from storage.engine.database import Database
@@ -29,18 +30,30 @@ class CountsInMemory(ABC, Generic[Key, Count]):
     async def write(self, database: Database) -> bool:
         """Write what was gathered, in short transactions; what fails is written the next time.
 
-        Returns False: nothing is left to write.
+        Returns False: nothing is left that can be written.
         """
         async with self._writing:
             if len(self._unwritten) < self.most:
                 self._collect()
             while self._unwritten:
-                counts = dict(islice(self._unwritten.items(), ROWS_AT_A_TIME))
                 async with database.write() as connection:
+                    counts = dict(islice(self._writable(connection.reachable), ROWS_AT_A_TIME))
+                    if not counts:
+                        break
                     await self._write(connection, counts)
                 for key in counts:
                     del self._unwritten[key]
         return False
+
+    def _writable(self, reachable: frozenset[UUID] | None) -> Iterator[tuple[Key, Count]]:
+        """Yield what is unwritten and not of a workspace whose node does not answer."""
+        for key, count in self._unwritten.items():
+            if reachable is None or (id := self._workspace_of(key)) is None or id in reachable:
+                yield key, count
+
+    def _workspace_of(self, key: Key) -> UUID | None:
+        """The workspace whose node the count is written to; None if that is the coordinator."""
+        return None
 
     @abstractmethod
     def _collect(self) -> None:

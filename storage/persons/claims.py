@@ -16,6 +16,7 @@ from sqlmodel import SQLModel
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.engine.reach import in_reach
 from storage.rows.row_values import changes_of
 from storage.rows.rows import every_of, table_of
 from storage.tables.customers.customers import CustomerRow
@@ -61,7 +62,9 @@ async def continue_claims(database: Database) -> bool:
     """Take over some of what is left of an external id. Returns whether there was any."""
     some = select(_externals.c.workspace_id, _externals.c.external_id)
     async with database.read() as connection:
-        left = (await connection.execute(some.where(_externals.c.unclaimed.is_not(None)).limit(1))).all()
+        near = in_reach(connection, _externals.c.workspace_id)
+        unclaimed = some.where(_externals.c.unclaimed.is_not(None), *near)
+        left = (await connection.execute(unclaimed.limit(1))).all()
     for workspace_id, external_id in left:
         async with database.write() as connection:
             await _claim_more(connection, workspace_id, external_id)

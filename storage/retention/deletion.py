@@ -14,7 +14,8 @@ from storage.dialects.row_lists import is_among
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
-from storage.engine.outages import is_outage, is_over_limit
+from storage.engine.outages import NodeUnreachable, is_outage, is_over_limit
+from storage.engine.reach import in_reach
 from storage.retention.rules import Rule
 from storage.rows.rows import delete_rows, table_of
 
@@ -28,13 +29,16 @@ async def delete_ended(database: Database, rules: Sequence[Rule], at: datetime |
     """Delete up to `ROWS_AT_A_TIME` rows for each rule; True if there were any, so that more may remain.
 
     Any number of processes may do so at once: each leaves out the rows that another one has locked. If a rule
-    cannot be followed, or takes too long, that is logged, and the others are followed. Raises what says that
-    the database is away, and `ChangesRefused`.
+    cannot be followed, or takes too long, that is logged, and the others are followed; so are they if one
+    needs a node that does not answer. Raises what says that the database is away, and `ChangesRefused`.
     """
     moment, more = at or now(), False
     for rule in rules:
         try:
             more |= await _follow(database, rule, moment)
+        except NodeUnreachable:
+            # Other rows may be on nodes that answer.
+            continue
         except Exception as error:
             if isinstance(error, ChangesRefused) or (is_outage(error) and not is_over_limit(error)):
                 raise
@@ -42,15 +46,19 @@ async def delete_ended(database: Database, rules: Sequence[Rule], at: datetime |
     return more
 
 
-def find_ended(rule: Rule, at: datetime) -> Select[Any]:
+def find_ended(rule: Rule, at: datetime, *where: ColumnElement[bool]) -> Select[Any]:
     """The keys of the rows that ended first. Sorting makes both databases take the index on the end."""
-    return select(*_key_of(rule)).where(*rule.indexed(at)).order_by(rule.end).limit(ROWS_AT_A_TIME)
+    return select(*_key_of(rule)).where(*rule.indexed(at), *where).order_by(rule.end).limit(ROWS_AT_A_TIME)
 
 
 async def _follow(database: Database, rule: Rule, at: datetime) -> bool:
     # Mostly there are none, and then nothing has to wait for a writer of SQLite.
     async with database.read() as connection:
-        keys = (await connection.execute(find_ended(rule, at))).all()
+        workspace = _key_of(rule)[0]
+        # Which row is the highest is asked of all nodes.
+        is_of_one_table = workspace.name == _WORKSPACE and rule.keeps_highest is None
+        near = in_reach(connection, workspace) if is_of_one_table else ()
+        keys = (await connection.execute(find_ended(rule, at, *near))).all()
     deleted = 0
     for among in _portions(database.dialect.name, rule, keys):
         async with database.write() as connection:

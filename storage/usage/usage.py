@@ -99,6 +99,9 @@ class Usage(CountsInMemory[Place, int]):
                 place = (client, used.surface, part)
                 self._unwritten[place] = self._unwritten.get(place, 0) + requests
 
+    def _workspace_of(self, key: Place) -> UUID:
+        return Client.of(key[0]).workspace_id
+
     async def _write(self, connection: Connection, counts: Mapping[Place, int]) -> None:
         moment = now()
         if self._day != moment.date():

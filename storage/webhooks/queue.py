@@ -10,6 +10,7 @@ from sqlalchemy import and_, exists, select, update
 from storage.changes.reading import Logged, read_extent, read_log
 from storage.clock import now
 from storage.engine.connections import Connection
+from storage.engine.reach import in_reach
 from storage.enums import DeliveryStatus
 from storage.rows.rows import insert_new_rows, table_of
 from storage.tables.changes import ChangeRow
@@ -39,18 +40,23 @@ class EndpointKey(NamedTuple):
 
 async def workspaces_told(connection: Connection) -> frozenset[UUID]:
     """The workspaces with an endpoint that is told of changes."""
-    told = select(_endpoints.c.workspace_id).where(_endpoints.c.is_enabled.is_(True)).distinct()
+    near = in_reach(connection, _endpoints.c.workspace_id)
+    told = select(_endpoints.c.workspace_id).where(_endpoints.c.is_enabled.is_(True), *near).distinct()
     return frozenset((await connection.execute(told)).scalars())
 
 
 async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
     """Endpoints whose workspace's log has changes that were not looked at for them, or have no position."""
-    own = _changes.c.workspace_id == _endpoints.c.workspace_id
-    newer = exists().where(own, _changes.c.position > _endpoints.c.position)
-    waiting = exists().where(own, _changes.c.position.is_(None))
+    near = in_reach(connection, _endpoints.c.workspace_id)
+    own = [
+        _changes.c.workspace_id == _endpoints.c.workspace_id,
+        *in_reach(connection, _changes.c.workspace_id),
+    ]
+    newer = exists().where(*own, _changes.c.position > _endpoints.c.position)
+    waiting = exists().where(*own, _changes.c.position.is_(None))
     behind = (
         select(_endpoints.c.workspace_id, _endpoints.c.id)
-        .where(_endpoints.c.is_enabled.is_(True), newer | waiting)
+        .where(_endpoints.c.is_enabled.is_(True), newer | waiting, *near)
         .limit(ENDPOINTS_AT_A_TIME)
     )
     return [EndpointKey(*row) for row in await connection.execute(behind)]
@@ -112,6 +118,7 @@ async def endpoints_with_work(connection: Connection, besides: Sequence[UUID]) -
     due = (
         select(_deliveries.c.workspace_id, _deliveries.c.endpoint_id)
         .where(_IS_PENDING, _deliveries.c.due_at <= now(), _deliveries.c.endpoint_id.not_in(besides))
+        .where(*in_reach(connection, _deliveries.c.workspace_id))
         .distinct()
         .limit(ENDPOINTS_AT_A_TIME)
     )

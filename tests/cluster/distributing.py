@@ -52,7 +52,7 @@ def joined_command(citus: Cluster, folder: Path) -> Command:
     """A command with a migrated database on a coordinator with two workers."""
     name = f"own_{uuid4().hex}"
     create_joined(citus.nodes, name)
-    return Command(folder, {"DUOGRAPH_DATABASE_URL": named(citus.url, name)})
+    return Command(folder, {"DUOGRAPH_DATABASE_URL": named(citus.url, name)}, seconds=None)
 
 
 @asynccontextmanager

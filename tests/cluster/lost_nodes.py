@@ -6,27 +6,36 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
+from sqlalchemy import text
 
+from gateway.background.counts import write_counts
+from storage.cluster import direct
 from storage.cluster.nodes import GONE, UNCHANGEABLE
-from storage.cluster.watching import CitusQuestions
+from storage.cluster.watching import CitusQuestions, find_unreached
+from storage.engine.database import Database
+from storage.engine.statements.kept import Kept
+from storage.retention.deletion import delete_ended
+from storage.retention.rules import RULES
 from tests.cluster.same_answers import LAST, order
 from tests.support.callers.examples import EXAMPLES
 from tests.support.callers.surfaces import GraphQL, Refused, Rest, Surface
-from tests.support.callers.world import World, world_of
+from tests.support.callers.world import TOLD_WEBHOOK, World, world_of
 from tests.support.measures.patience import eventually, until
 from tests.support.servers.citus import Cluster
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 
 # The node that is lost, and one that is not, by the numbers of their groups.
 LOST, HEALTHY = 1, 2
-COPIED_EVERYWHERE = {"create_workspace", "update_workspace"}
+COPIED_EVERYWHERE = {"copy_workspace", "create_workspace", "update_workspace"}
 # They lock the workspace's row, of which each node has a copy.
 LOCKING = {"create_webhook_endpoint"}
 WAITING = "SELECT count(*) FROM metric_deltas WHERE workspace_id = $1"
+DELIVERIES = "SELECT count(*) FROM webhook_deliveries WHERE workspace_id = $1 AND endpoint_id = $2"
+USED = "SELECT count(*) FROM usage_counts WHERE workspace_id = $1"
 
 
 @dataclass
@@ -66,7 +75,7 @@ async def spread(citus: Cluster, cluster_url: str, tmp_path_factory: Any) -> Asy
         places = CitusQuestions(gateway.database)
         while len(tenants) < 4:
             tenant = await make_tenant(gateway)
-            node = (await places.places())[UUID(tenant.id)]
+            node = (await places.places())[UUID(tenant.id)].node
             names = [kind.name for kind in (Rest, GraphQL) if (node, kind.name) not in tenants]
             if names:
                 tenants[node, names[0]] = tenant
@@ -91,6 +100,8 @@ async def refusal(spread: Spread, surface: type[Surface], node: int, name: str) 
 async def test_a_lost_node_concerns_its_workspaces_only(
     spread: Spread, surface: type[Surface], how: str
 ) -> None:
+    endpoint = await make_endpoint(spread.surface(surface, HEALTHY))
+    healthy = UUID(spread.tenants[HEALTHY, surface.name].id)
     with spread.lost(how):
         lost = [asyncio.create_task(refusal(spread, surface, LOST, "list_shares")) for _ in range(60)]
         # All of them at once, while nobody knows yet.
@@ -110,19 +121,35 @@ async def test_a_lost_node_concerns_its_workspaces_only(
                 unavailable.add(name)
                 assert UNCHANGEABLE in str(refused)
         assert unavailable == COPIED_EVERYWHERE | LOCKING
-        await folded(spread, surface)
+        await folded(spread, healthy)
+        new = {"data": {"email": f"{uuid4().hex}@example.com"}}
+        await spread.surface(surface, HEALTHY).ask("create_customer", new)
+        await until(lambda: count(spread, DELIVERIES, healthy, endpoint))
+        assert not await delete_ended(spread.gateway.database, RULES)
+        await write_counts(spread.gateway.app.state.services)
+        assert await count(spread, USED, healthy)
     assert await until(lambda: is_served(spread, surface))
 
 
-async def folded(spread: Spread, surface: type[Surface]) -> None:
-    """Wait until what the healthy workspace wrote is in its metrics."""
-    id = UUID(spread.tenants[HEALTHY, surface.name].id)
+async def make_endpoint(surface: Surface) -> UUID:
+    """A webhook endpoint that is told of new customers, at an address to which nothing is sent."""
+    sent = {"data": {**TOLD_WEBHOOK, "kinds": ["customer.created"]}}
+    made = (await surface.ask("create_webhook_endpoint", sent)).value
+    return UUID(made["webhook_endpoint"]["id"])
+
+
+async def folded(spread: Spread, id: UUID) -> None:
+    """Wait until what the workspace wrote is in its metrics."""
 
     async def is_folded() -> bool:
-        async with spread.gateway.database.read() as connection:
-            return (await connection.exec_driver_sql(WAITING, (id,))).scalar_one() == 0
+        return await count(spread, WAITING, id) == 0
 
     await until(is_folded)
+
+
+async def count(spread: Spread, statement: str, *ids: UUID) -> int:
+    async with spread.gateway.database.read() as connection:
+        return int((await connection.exec_driver_sql(statement, ids)).scalar_one())
 
 
 async def is_served(spread: Spread, surface: type[Surface]) -> bool:
@@ -152,3 +179,14 @@ async def test_a_gateway_that_starts_while_a_node_hangs_serves_the_others(
             ]
             assert [answer.status_code for answer in answers] == [200, 503]
     assert await until(lambda: is_served(spread, Rest))
+
+
+async def test_a_node_that_is_not_reached_is_asked_through_the_coordinator(
+    spread: Spread, cluster_url: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = "SELECT groupid, nodename, 1 FROM pg_dist_node WHERE groupid > 0 ORDER BY groupid"
+    monkeypatch.setattr(direct, "_ADDRESSES", Kept(text(nowhere)))
+    assert await find_unreached(Database(cluster_url)) == ["127.0.0.1:1", "127.0.0.1:1"]
+    async for started in run_gateway(cluster_url, tmp_path):
+        headers = bearer(spread.tenants[LOST, Rest.name].token)
+        assert (await started.client.get("/api/shares/", headers=headers)).status_code == 200

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from tests.support.commands.command import Command
 from tests.support.measures.patience import until
-from tests.support.servers.citus import DATABASE, LEFT_BY_MOVES, Cluster, Node
+from tests.support.servers.citus import DATABASE, LEFT_BY_MOVES, Cluster, Node, read_directly
 from tests.support.servers.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 
 INGEST = "mutation ($data: EventIngest!) { ingestEvents(data: $data) { inserted } }"
@@ -105,7 +105,11 @@ class Writers:
             id = uuid4().hex
             sent = {"email": f"{id}@example.com", "external_id": id}
             answer = await self.gateway.client.post("/api/customers/", json=sent, headers=self.headers)
-            self.note("customers", id, answer.text, answer.status_code == 201)
+            if answer.status_code == 201:
+                # From the node, whichever it is now.
+                path = f"/api/customers/{answer.json()['id']}"
+                answer = await self.gateway.client.get(path, headers=self.headers)
+            self.note("customers", id, answer.text, answer.is_success)
 
     async def ingest(self) -> None:
         while self.is_going:
@@ -151,6 +155,7 @@ async def test_everything_that_was_acknowledged_is_there_and_served_from_the_new
 
 async def check_move(home: Home, *options: str) -> None:
     target, before = await home.elsewhere(home.tenant), await home.address(home.tenant)
+    await read_directly(home.gateway.database, home.tenant.id)
     async with writing(home) as writers:
         moved = await asyncio.to_thread(
             home.command.json, "workspaces", "move", home.tenant.slug, target, *options

@@ -94,6 +94,8 @@ class Twins:
     """Two homes, on plain PostgreSQL and on the cluster, and what corresponds to what in them."""
 
     homes: list[Home]
+    # What was read past the coordinator.
+    read_directly: list[str]
     likeness: Likeness = field(default_factory=Likeness)
 
 
@@ -101,7 +103,11 @@ class Twins:
 async def twins(server_url: str, cluster_url: str, tmp_path_factory: Any) -> AsyncIterator[Twins]:
     async for plain in run_gateway(server_url, tmp_path_factory.mktemp("plain")):
         async for spread in run_gateway(cluster_url, tmp_path_factory.mktemp("spread")):
-            yield Twins([await make_home(plain), await make_home(spread)])
+            twins = Twins([await make_home(plain), await make_home(spread)], [])
+            for name in ("node 1", "node 2"):
+                listeners = spread.database.pools[name].watching.listeners
+                listeners.append(twins.read_directly.append)
+            yield twins
 
 
 async def outcome(home: Home, surface: type[Surface], credential: str, name: str, **page: Any) -> Any:
@@ -171,6 +177,7 @@ async def test_each_operation_answers_as_on_plain_postgresql(
     names = drawn(pytestconfig.getoption("randomly_seed"), credential, surface.name)
     with asking_one_node(citus, statement_check, credential):
         assert await differences(twins, surface, credential, names) == []
+    assert twins.read_directly
 
 
 async def differences(twins: Twins, surface: type[Surface], credential: str, names: list[str]) -> list[str]:

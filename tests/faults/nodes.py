@@ -47,8 +47,8 @@ class HungNode(Fault):
             while True:
                 other = await make_tenant(gateway)
                 places = await questions.places()
-                lost = places[UUID(stage.site.tenant.id)]
-                if places[UUID(other.id)] != lost:
+                lost = places[UUID(stage.site.tenant.id)].node
+                if places[UUID(other.id)].node != lost:
                     break
         finally:
             await questions.end()

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 
 from storage.cluster import nodes as engine_nodes
 from storage.cluster.connections import watch_nodes
-from storage.cluster.nodes import GONE, UNCHANGEABLE, Nodes
+from storage.cluster.nodes import GONE, UNCHANGEABLE, Nodes, Place
 from storage.engine.database import Database
 from storage.engine.outages import NodeUnreachable, is_outage
 from storage.engine.payers import Payer
@@ -39,8 +39,8 @@ class Told:
         self.hung: frozenset[int] = frozenset()
         self.asked = 0
 
-    async def places(self) -> Mapping[UUID, int]:
-        return {HERE: 1, THERE: 2}
+    async def places(self) -> Mapping[UUID, Place]:
+        return {HERE: Place(1, 1), THERE: Place(2, 2)}
 
     async def silent(self) -> frozenset[int]:
         self.asked += 1

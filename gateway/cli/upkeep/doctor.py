@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from gateway.cli.kit.database import about_move, migrated, read_settings, wait_for
 from gateway.cli.kit.output import CommandError, show
 from gateway.cli.upkeep.capacity import warnings_of_servers
-from gateway.cli.upkeep.left_by_moves import warnings_of_moves
+from gateway.cli.upkeep.clusters import warnings_of_cluster
 from gateway.cli.upkeep.totals_sample import warnings_of_totals
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.files.store import make_object_store
@@ -82,7 +82,7 @@ async def _examine(workers: int) -> list[Finding]:
     warnings = [*warnings_of(settings, workers)]
     warnings += [warning async for warning in warnings_of_servers(settings, workers)]
     warnings += [warning async for warning in warnings_of_totals(settings)]
-    warnings += [warning async for warning in warnings_of_moves(settings)]
+    warnings += [warning async for warning in warnings_of_cluster(settings)]
     return findings + [Finding(about, "warn", sentence) for about, sentence in warnings]
 
 

@@ -32,12 +32,14 @@ class Command:
     """Runs in `directory`, with no settings but `settings`.
 
     With a `program`, such as `PROGRAM`, it is started as a shell does, for tests of the start itself.
-    `handed` are open files that the process inherits by their numbers.
+    `handed` are open files that the process inherits by their numbers. A run has so many `seconds`, or with
+    None as many as its test.
     """
 
     directory: Path
     settings: dict[str, str] = field(default_factory=dict)
     program: tuple[str, ...] | None = None
+    seconds: float | None = PATIENCE_SECONDS
 
     def run(self, *arguments: str, stdin: str = "", handed: Collection[int] = (), **settings: str) -> Outcome:
         with (
@@ -50,7 +52,7 @@ class Command:
             files = {"stdin": given, "stdout": out, "stderr": error}
             with self.start(*arguments, **files, handed=handed, **settings) as process:
                 try:
-                    process.wait(PATIENCE_SECONDS)
+                    process.wait(self.seconds)
                 except subprocess.TimeoutExpired:
                     process.kill()
                     raise

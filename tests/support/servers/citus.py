@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from storage.engine.database import Database
 from storage.migrations.run import upgrade
 from storage.workspaces.distribution import distribute
 from tests.support.databases.templates import MIGRATED
+from tests.support.measures.patience import until
 from tests.support.servers.ports import own_port
 from tests.support.servers.postgresql import BINARIES, PostgreSQL
 
@@ -151,6 +153,18 @@ def create_joined(nodes: Sequence["Node"], database: str, template: str = MIGRAT
     coordinator.psql(f"SELECT citus_set_coordinator_host('127.0.0.1', {coordinator.port})", database)
     for node in workers:
         coordinator.psql(f"SELECT citus_add_node('127.0.0.1', {node.port})", database)
+
+
+async def read_directly(database: Database, workspace_id: str) -> None:
+    """Let a running gateway read what is about this workspace from the node that has it now."""
+    direct: Any = database.direct
+    direct.nodes.forget_places()
+
+    async def is_read() -> bool:
+        await direct.follow()
+        return bool(direct.reads(UUID(workspace_id)))
+
+    await until(is_read)
 
 
 class Node(PostgreSQL):

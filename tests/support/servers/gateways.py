@@ -20,6 +20,7 @@ from storage.engine.database import Database
 from storage.enums import CredentialKind
 from tests.support.callers.declared import check_declared, check_problems
 from tests.support.databases.own_databases import migrate
+from tests.support.servers.citus import read_directly
 
 SECRET = "a secret of the tests, 32 characters"
 
@@ -116,6 +117,8 @@ async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
         personal, _ = await issue_token(
             connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id
         )
+    if gateway.database.direct is not None:
+        await read_directly(gateway.database, str(workspace.id))
     return Tenant(str(workspace.id), workspace.slug, str(user.id), user.email, token.text, personal.text)
 
 
