@@ -22,6 +22,7 @@ from tests.support.servers.postgresql import PostgreSQL
 
 WORKERS = 2
 PATIENCE_SECONDS = 300
+START_TRIES = 5
 
 
 def free_port() -> int:
@@ -95,7 +96,12 @@ class Site:
 
     async def start(self) -> None:
         """Start the gateway, and wait until both workers serve."""
-        line = await asyncio.to_thread(self._begin)
+        line = ""
+        for _ in range(START_TRIES):
+            # Another process may have got the port for a connection of its own.
+            if line := await asyncio.to_thread(self._begin):
+                break
+            await asyncio.sleep(1)
         assert line, (self.folder / "log").read_text()[-4000:]
         assert json.loads(line)["url"] == self.address
         await self.all_serve()
