@@ -22,7 +22,6 @@ from tests.support.servers.postgresql import PostgreSQL
 
 WORKERS = 2
 PATIENCE_SECONDS = 300
-START_TRIES = 5
 
 
 def free_port() -> int:
@@ -39,6 +38,13 @@ async def until(condition: Callable[[], Any], what: str) -> float:
             raise AssertionError(f"{what}: not within {PATIENCE_SECONDS} seconds")
         await asyncio.sleep(0.05)
     return monotonic() - begun
+
+
+def _runs(pid: int) -> bool:
+    """Whether the process is there, and not only its status."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return "(zombie)" not in Path(f"/proc/{pid}/status").read_text()
+    return False
 
 
 @dataclass
@@ -96,12 +102,7 @@ class Site:
 
     async def start(self) -> None:
         """Start the gateway, and wait until both workers serve."""
-        line = ""
-        for _ in range(START_TRIES):
-            # Another process may have got the port for a connection of its own.
-            if line := await asyncio.to_thread(self._begin):
-                break
-            await asyncio.sleep(1)
+        line = await asyncio.to_thread(self._begin)
         assert line, (self.folder / "log").read_text()[-4000:]
         assert json.loads(line)["url"] == self.address
         await self.all_serve()
@@ -130,9 +131,12 @@ class Site:
         assert self._process is not None
         # Else it could start a worker while the others are killed one by one.
         os.kill(self.pid, signal.SIGSTOP)
-        for pid in [*self.workers(), self.pid]:
+        workers = self.workers()
+        for pid in [*workers, self.pid]:
             os.kill(pid, signal.SIGKILL)
         self._close(await asyncio.to_thread(self._process.wait))
+        # Until then a worker has the port.
+        await until(lambda: not any(map(_runs, workers)), "the killed workers are gone")
 
     async def stop(self) -> int | None:
         """Stop the gateway as an operator does; its exit status."""
@@ -160,6 +164,6 @@ class Site:
             # A line that was written to a full disk is cut off.
             with suppress(ValueError):
                 read = json.loads(line)
-                if read["event"] == "unforeseen":
+                if read.get("event") == "unforeseen":
                     found.add(str(read.get("exception", "")).strip().rpartition("\n")[2][:200])
         return sorted(found)
