@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, exists, select, update
+from sqlalchemy import and_, exists, func, select, update
 
 from storage.changes.reading import Logged, read_extent, read_log
 from storage.clock import now
@@ -126,19 +126,23 @@ async def has_work(connection: Connection, key: EndpointKey) -> bool:
 
 async def claim_deliveries(connection: Connection, key: EndpointKey, most: int) -> list[WebhookDeliveryRow]:
     """Deliveries of the endpoint that are due: of each resource the first that is pending, and no other."""
-    blocked = exists().where(
-        _earlier.c.workspace_id == _deliveries.c.workspace_id,
-        _earlier.c.endpoint_id == _deliveries.c.endpoint_id,
-        _earlier.c.resource_id == _deliveries.c.resource_id,
-        _earlier.c.position < _deliveries.c.position,
-        _earlier.c.status == DeliveryStatus.PENDING.value,
+    # Not `NOT EXISTS`: PostgreSQL may join by it, and look at all of the endpoint's rows for each of them.
+    first = (
+        select(func.min(_earlier.c.position))
+        .where(
+            _earlier.c.workspace_id == key.workspace_id,
+            _earlier.c.endpoint_id == key.id,
+            _earlier.c.resource_id == _deliveries.c.resource_id,
+            _earlier.c.status == DeliveryStatus.PENDING.value,
+        )
+        .scalar_subquery()
     )
     rows = await claim(
         connection,
         WebhookDeliveryRow,
         _deliveries.c.endpoint_id == key.id,
         _IS_PENDING,
-        ~blocked,
+        _deliveries.c.position <= func.coalesce(first, _deliveries.c.position),
         within=_deliveries.c.workspace_id == key.workspace_id,
         order=[_deliveries.c.due_at, _deliveries.c.position],
         lease=LEASE,

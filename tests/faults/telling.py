@@ -202,7 +202,7 @@ class FailingReceivers(Telling):
         return len(received) - len({(each.path, each.id) for each in received})
 
 
-class JumpingClockOfSender(JumpingClock, Telling):
+class JumpingClockOfSender(Telling, JumpingClock):
     """What was due by a clock that was ahead would come up to two hours late: it is redelivered."""
 
     name = "the gateway's clock jumps by an hour, back and forth, as it sends webhooks"

@@ -41,12 +41,18 @@ class Endpoint:
 
     def __init__(self, site: Site, url: str) -> None:
         self._site, self.url = site, url
-        self.id, self.secret, self.position = "", "", 0
+        self.id, self.secret = "", ""
+        # It was created between these positions.
+        self._earliest = self._latest = 0
 
     async def create(self) -> None:
+        self._earliest = await self._last()
         made = await self._post("", {"url": self.url, "kinds": ["*"]})
         self.secret, self.id = made["secret"], made["webhook_endpoint"]["id"]
-        ((self.position,),) = await self._read(select(_endpoints.c.position).where(self._is_own))
+        self._latest = await self._last()
+
+    async def _last(self) -> int:
+        return max((each.position for each in await read_log(self._site)), default=0)
 
     async def redeliver(self) -> None:
         """Send now what waits for its next attempt, as after an outage."""
@@ -93,8 +99,9 @@ class Endpoint:
 
     async def problems(self, received: list[Received]) -> list[str]:
         """What is wrong with what its receiver got, beside the log."""
-        told = {each.id: each for each in await read_log(self._site) if each.position > self.position}
-        lost = sum(id not in {each.id for each in received} for id in told)
+        told = {each.id: each for each in await read_log(self._site) if each.position > self._earliest}
+        got = {each.id for each in received}
+        lost = sum(id not in got and each.position > self._latest for id, each in told.items())
         invented = sum(not _is_of(each, told, self.secret) for each in received)
         places: dict[str, list[int]] = defaultdict(list)
         for each in received:
