@@ -12,7 +12,7 @@ from schema.webhooks.services import Attempt
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
 from storage.rows.rows import insert_rows, table_of
-from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
+from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.upkeep.claims import as_claimed
 
@@ -82,7 +82,7 @@ async def _hold_back(connection: Connection, delivery: WebhookDeliveryRow, due_a
         & (_deliveries.c.endpoint_id == delivery.endpoint_id)
         & (_deliveries.c.resource_id == delivery.resource_id)
         & (_deliveries.c.position > delivery.position)
-        & (_deliveries.c.status == DeliveryStatus.PENDING.value)
+        & is_pending(_deliveries)
         & (_deliveries.c.due_at < due_at)
     )
     await connection.execute(update(_deliveries).where(later).values(due_at=due_at))

@@ -10,10 +10,9 @@ from sqlalchemy import and_, exists, func, select, update
 from storage.changes.reading import Logged, read_extent, read_log
 from storage.clock import now
 from storage.engine.connections import Connection
-from storage.enums import DeliveryStatus
 from storage.rows.rows import insert_new_rows, table_of
 from storage.tables.changes import ChangeRow
-from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.upkeep.claims import claim, is_due
 
@@ -27,7 +26,7 @@ MOST_PENDING = 10_000
 _endpoints, _deliveries = table_of(WebhookEndpointRow), table_of(WebhookDeliveryRow)
 _changes = table_of(ChangeRow)
 _earlier = _deliveries.alias("earlier")
-_IS_PENDING = _deliveries.c.status == DeliveryStatus.PENDING.value
+_IS_PENDING = is_pending(_deliveries)
 
 
 class EndpointKey(NamedTuple):
@@ -133,7 +132,7 @@ async def claim_deliveries(connection: Connection, key: EndpointKey, most: int) 
             _earlier.c.workspace_id == key.workspace_id,
             _earlier.c.endpoint_id == key.id,
             _earlier.c.resource_id == _deliveries.c.resource_id,
-            _earlier.c.status == DeliveryStatus.PENDING.value,
+            is_pending(_earlier),
         )
         .scalar_subquery()
     )

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import httpx
 from sqlalchemy import func, select, update
+from standardwebhooks import Webhook
 
 from storage.clock import now
 from storage.engine.database import Database
@@ -123,8 +124,12 @@ class Endpoint:
 def _is_of(received: Received, told: Mapping[str, Change], secret: str) -> bool:
     """Whether a change has this id, and is what was told and signed."""
     change = told.get(received.id)
-    content = received.verified(secret)
+    content = received.content
     data = content["data"] or {}
+    # Not `verify`, which refuses what was signed by a clock that was ahead.
+    at = datetime.fromtimestamp(int(received.headers["webhook-timestamp"]), UTC)
+    if Webhook(secret).sign(received.id, at, received.body.decode()) != received.headers["webhook-signature"]:
+        return False
     same = change is not None and content["type"] == change.kind
     return same and data.get("id") in (None, change and change.resource_id)
 
