@@ -72,8 +72,7 @@ class ReceiverConnection(asyncio.Protocol):
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
 
     def data_received(self, data: bytes) -> None:
-        if self._waiting is None or self._waiting.done():
-            # Nothing was asked.
+        if self._is_answered:
             self.close()
             return
         self._read += len(data)
@@ -93,6 +92,11 @@ class ReceiverConnection(asyncio.Protocol):
 
     # What the parser calls.
 
+    def on_message_begin(self) -> None:
+        # Not an answer to what was asked, if there was one.
+        self.is_open = self.is_open and not self._is_answered
+        self._headers = []
+
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers.append((name, value))
 
@@ -108,7 +112,6 @@ class ReceiverConnection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         if self._status < 200:
             # The answer follows.
-            self._headers.clear()
             return
         self.is_open = self.is_open and self._parser.should_keep_alive()
         self._finish()
@@ -118,6 +121,10 @@ class ReceiverConnection(asyncio.Protocol):
         """Whether the end of the connection is the end of the answer."""
         names = {name.lower() for name, _ in self._headers}
         return self._status >= 200 and names.isdisjoint({b"content-length", b"transfer-encoding"})
+
+    @property
+    def _is_answered(self) -> bool:
+        return self._waiting is None or self._waiting.done()
 
     def _finish(self) -> None:
         if self._waiting is not None and not self._waiting.done():
