@@ -40,10 +40,9 @@ async def until(condition: Callable[[], Any], what: str) -> float:
     return monotonic() - begun
 
 
-def _runs(pid: int) -> bool:
-    """Whether the process is there, and not only its status."""
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return "(zombie)" not in Path(f"/proc/{pid}/status").read_text()
+def _is_free(port: int) -> bool:
+    with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+        return True
     return False
 
 
@@ -131,12 +130,11 @@ class Site:
         assert self._process is not None
         # Else it could start a worker while the others are killed one by one.
         os.kill(self.pid, signal.SIGSTOP)
-        workers = self.workers()
-        for pid in [*workers, self.pid]:
+        for pid in [*self.workers(), self.pid]:
             os.kill(pid, signal.SIGKILL)
         self._close(await asyncio.to_thread(self._process.wait))
-        # Until then a worker has the port.
-        await until(lambda: not any(map(_runs, workers)), "the killed workers are gone")
+        # A killed worker that waits for the disk has it still.
+        await until(lambda: _is_free(self.port), "the killed gateway has left its port")
 
     async def stop(self) -> int | None:
         """Stop the gateway as an operator does; its exit status."""
