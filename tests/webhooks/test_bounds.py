@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from sqlalchemy import select
 
-from gateway.webhooks import delivery
+from gateway.webhooks import delivery, sending
 from storage.clock import now
 from storage.retention.trimming import BOUNDS, trim
 from storage.rows.rows import insert_rows, table_of
@@ -102,9 +102,9 @@ async def test_a_receiver_that_refuses_everything_fills_no_more_than_its_room(
 
     async def looked():
         rows = await deliveries_of(sender, made)
-        return rows if rows and all(row.attempts for row in rows) else None
+        return rows if len(rows) >= 2 and all(row.attempts for row in rows) else None
 
-    assert 2 <= len(await until(looked)) <= 3
+    assert len(await until(looked)) <= 3
 
 
 async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_kept(sender):
@@ -143,10 +143,13 @@ async def test_a_quick_receiver_is_claimed_more_for_and_what_is_not_begun_in_tim
     monkeypatch.setattr(delivery, "monotonic", lambda: monotonic() + late)
     for name, value in {"AT_A_TIME": 2, "MOST_CLAIMED": 8, "QUICK_SECONDS": 1e9}.items():
         monkeypatch.setattr(delivery, name, value)
+    # The first answer waits for all shares.
+    monkeypatch.setattr(sending, "SECONDS", 100)
     receiver.answer = answer
     made = await add_endpoint(workspace, receiver, "share.created")
     for _ in range(20):
         await create_share(workspace)
+    await when(sender, made, lambda rows: len(rows) == 20)
     everything_is_there.set()
     rows = await when(sender, made, lambda rows: len(rows) == 20 and every("succeeded")(rows))
     own = [most for id, most in claimed if id == made["webhook_endpoint"]["id"]]
