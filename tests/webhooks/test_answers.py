@@ -121,3 +121,9 @@ async def test_a_certificate_must_be_for_the_name(tmp_path):
         assert (await send(connections, message(other))).code == "tls"
         assert len(made) == 1
     connections.close()
+
+
+@pytest.mark.parametrize("host", ["167772161", "012.0.0.1", "0xa000001", "10.1"])
+async def test_other_spellings_of_an_address_are_the_address(host):
+    connections = Connections(ALLOWED)
+    assert (await send(connections, message(f"https://{host}/"))).code == "blocked"

@@ -132,7 +132,13 @@ async def test_kinds_that_are_no_longer_chosen_end_their_open_deliveries(sender,
 
 @pytest.mark.parametrize(
     ("addresses", "code"),
-    [(["127.0.0.1", "10.0.0.1"], "blocked"), (["127.0.0.1"], None), ([], "dns")],
+    [
+        *((["127.0.0.1", "10.0.0.1"], "blocked"), (["127.0.0.1"], None), ([], "dns")),
+        *(
+            ([address], "blocked")
+            for address in ("169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1")
+        ),
+    ],
 )
 async def test_a_name_is_resolved_once_and_each_of_its_addresses_counts(receiver, addresses, code):
     asked = []
