@@ -37,9 +37,11 @@ def delays(
     yield Check("p99, ms", where, [p99(taken)], most=MOST_P99_MS)
 
 
-def report(description: str | None, measure: Callable[[str, int, float], Iterator[Check]]) -> None:
+def report(
+    description: str | None, measure: Callable[[str, int, float], Iterator[Check]], rate: int = 100
+) -> None:
     """Measure on each database and print it. Exits with 1 if a target is missed."""
-    arguments = options(description, rate=100, seconds=20.0, only=["postgresql", "sqlite"])
+    arguments = options(description, rate=rate, seconds=20.0, only=["postgresql", "sqlite"])
     print(f"{versions()}; {machine()}.\n")
     checks = [
         check for database in arguments.only for check in measure(database, arguments.rate, arguments.seconds)

@@ -1,26 +1,22 @@
-"""Connections to receivers: names are resolved once, and every address that they have is checked."""
+"""Connections to receivers: names are resolved once, every address is checked, and connections are kept."""
 
 import asyncio
+import socket
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from socket import SOCK_STREAM
-from typing import Any
-
-import httpcore
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from gateway.webhooks.addresses import Address, Network, is_allowed, parse_address
+from gateway.webhooks.answers import Answer, Failed, Lost, ReceiverConnection
 
 # The addresses of a host and port. Raises `OSError`.
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 MOST_KEPT = 100
 # A receiver's own limit may be anything: one that closes first costs the attempt a new connection.
 SECONDS_KEPT = 15
-
-
-class Failed(Exception):
-    """The receiver was not reached; `code` says why, in the words of an attempt."""
-
-    code = "refused"
 
 
 class Unresolved(Failed):
@@ -41,60 +37,77 @@ class Untrusted(Failed):
     code = "tls"
 
 
+class Place(NamedTuple):
+    """Where a URL leads: the host without brackets, and `target`, its path and query."""
+
+    is_https: bool
+    host: str
+    port: int
+    netloc: str
+    target: str
+
+
+@lru_cache(1_000)
+def place_of(url: str) -> Place:
+    """The parts of an endpoint's URL, which was validated."""
+    parts = urlsplit(url)
+    is_https = parts.scheme == "https"
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    port = parts.port or (443 if is_https else 80)
+    return Place(is_https, parts.hostname or "", port, parts.netloc, target)
+
+
 async def resolve(host: str, port: int) -> Sequence[Address]:
     """The addresses of the host by the system's resolver, which reads decimal and octal forms too."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=SOCK_STREAM)
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(parse_address(str(entry[4][0])) for entry in found))
 
 
-class _Stream(httpcore.AsyncNetworkStream):
-    """A stream whose failure to speak TLS has a name of its own."""
+class Connections:
+    """Connects to addresses that were checked, never to a name that is resolved again.
 
-    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
-        self._stream = stream
+    TLS is verified for the name by the system's authorities, or by `context`.
+    """
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        return await self._stream.read(max_bytes, timeout)
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        await self._stream.write(buffer, timeout)
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109
-    ) -> httpcore.AsyncNetworkStream:
-        try:
-            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
-        except (httpcore.ConnectError, ssl.SSLError) as error:
-            raise Untrusted from error
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
-
-
-class CheckedNetwork(httpcore.AsyncNetworkBackend):
-    """Connects to an address that was checked, never to a name that is resolved again."""
-
-    def __init__(self, allowed: Sequence[Network], resolve: Resolve = resolve) -> None:
+    def __init__(
+        self, allowed: Sequence[Network], resolve: Resolve = resolve, context: ssl.SSLContext | None = None
+    ) -> None:
         self._allowed = allowed
         self._resolve = resolve
-        self._network = httpcore.AnyIOBackend()
+        self._context = context
+        self._kept: list[ReceiverConnection] = []
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+    async def ask(self, url: str, request: bytes) -> Answer:
+        """Send a request and read the answer. Raises `Failed`; who waits bounds the time."""
+        place = place_of(url)
+        kept = next((each for each in reversed(self._kept) if each.origin == place[:3]), None)
+        if kept is not None:
+            kept.take()
+            # The receiver may have closed it at the same moment.
+            with suppress(Lost):
+                return await self._ask(kept, request)
+        return await self._ask(await self._connect(place), request)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for each in list(self._kept):
+            each.close()
+
+    async def _ask(self, connection: ReceiverConnection, request: bytes) -> Answer:
         try:
-            addresses = await self._resolve(host.strip("[]"), port)
+            answer = await connection.ask(request)
+        except BaseException:
+            connection.close()
+            raise
+        if connection.is_open and len(self._kept) < MOST_KEPT:
+            connection.keep(SECONDS_KEPT, self._kept)
+        else:
+            connection.close()
+        return answer
+
+    async def _connect(self, place: Place) -> ReceiverConnection:
+        try:
+            addresses = await self._resolve(place.host, place.port)
         except (OSError, UnicodeError) as error:
             raise Unresolved from error
         if not addresses:
@@ -102,29 +115,37 @@ class CheckedNetwork(httpcore.AsyncNetworkBackend):
         # One that is not public is enough: which of them is connected to must not be left to chance.
         if not all(is_allowed(address, self._allowed) for address in addresses):
             raise Blocked
-        failure: Exception = Failed()
         for address in addresses:
-            try:
-                stream = await self._network.connect_tcp(str(address), port, timeout)
-            except (httpcore.ConnectError, OSError) as error:
-                failure = error
-            else:
-                return _Stream(stream)
-        raise Failed from failure
+            with suppress(OSError):
+                return await self._speak(place, await _connected(address, place.port))
+        raise Failed
 
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    async def _speak(self, place: Place, connected: socket.socket) -> ReceiverConnection:
+        context, name = None, None
+        if place.is_https:
+            # The authorities take time to read, and most processes of tests and commands send nothing.
+            context, name = self._context or ssl.create_default_context(), place.host
+            self._context = context
+        try:
+            _, connection = await asyncio.get_running_loop().create_connection(
+                lambda: ReceiverConnection(place[:3]), sock=connected, ssl=context, server_hostname=name
+            )
+        except (OSError, ValueError) as error:
+            connected.close()
+            raise (Untrusted if place.is_https else Failed) from error
+        except BaseException:
+            connected.close()
+            raise
+        return connection
 
 
-def make_pool(
-    allowed: Sequence[Network], resolve: Resolve = resolve, context: ssl.SSLContext | None = None
-) -> httpcore.AsyncConnectionPool:
-    """Kept connections to receivers. TLS is verified for the name by the system's authorities."""
-    return httpcore.AsyncConnectionPool(
-        ssl_context=context or ssl.create_default_context(),
-        # Those that deliver bound it: an attempt that waited for a place here would not be made in time.
-        max_connections=None,
-        max_keepalive_connections=MOST_KEPT,
-        keepalive_expiry=SECONDS_KEPT,
-        network_backend=CheckedNetwork(allowed, resolve),
-    )
+async def _connected(address: Address, port: int) -> socket.socket:
+    """A socket that is connected to the address. Raises `OSError`."""
+    made = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
+    made.setblocking(False)
+    try:
+        await asyncio.get_running_loop().sock_connect(made, (str(address), port))
+    except BaseException:
+        made.close()
+        raise
+    return made

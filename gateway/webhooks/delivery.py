@@ -11,7 +11,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from gateway.background.tasks import TASK_NAME
-from gateway.webhooks.recording import record
+from gateway.webhooks.recording import Made, record
 from oauth.scopes import Scope
 from resolvers.operations.context import Services
 from resolvers.webhooks.health import ENDED, disable, skip_pending
@@ -37,6 +37,10 @@ from storage.webhooks.queue import (
 
 # Together they bound how many connections are open.
 AT_A_TIME, MOST_WORKERS = 10, 64
+# A receiver that accepted everything within a second is claimed more for, up to so many, ten at a time still.
+QUICK_SECONDS, MOST_CLAIMED = 1, 80
+# With the time of an attempt, less than a lease.
+SECONDS_TO_BEGIN = 20
 # For so long, an endpoint that another process has made is found by the looks of each second only.
 SECONDS_NOTED = 5
 
@@ -136,21 +140,27 @@ class Delivery:
             worker.result()
 
     async def _work(self, key: EndpointKey) -> None:
+        """Send what is due until nothing is; what was sent is recorded as the next is claimed."""
+        most, made = AT_A_TIME, list[Made]()
         while True:
-            async with self._database.read() as connection:
-                if not await has_work(connection, key):
-                    return
+            if not made:
+                async with self._database.read() as connection:
+                    if not await has_work(connection, key):
+                        return
             async with self._database.write() as connection:
-                work = await self._claim(connection, key)
+                if made:
+                    current = await _lock(connection, key)
+                    await record(connection, current, made, self._clock(), self._services.auth_url)
+                work = await self._claim(connection, key, most)
             if work is None:
                 return
-            attempts = await self._send(work)
-            async with self._database.write() as connection:
-                current = await _lock(connection, key)
-                made = list(zip(work.deliveries, attempts, strict=True))
-                await record(connection, current, made, self._clock(), self._services.auth_url)
+            begun = monotonic()
+            made = list(zip(work.deliveries, await self._send(work), strict=True))
+            is_quick = monotonic() - begun < QUICK_SECONDS
+            works = is_quick and all(attempt is not None and attempt.is_success for _, attempt in made)
+            most = min(2 * most, MOST_CLAIMED) if works else AT_A_TIME
 
-    async def _claim(self, connection: Connection, key: EndpointKey) -> Work | None:
+    async def _claim(self, connection: Connection, key: EndpointKey, most: int) -> Work | None:
         """What to send to the endpoint now; None if there is nothing, or the endpoint is told no more."""
         endpoint = await _lock(connection, key)
         if endpoint is None or not endpoint.is_enabled:
@@ -160,7 +170,10 @@ class Delivery:
         if scopes is None:
             await disable(connection, endpoint, ENDED)
             return None
-        deliveries = await claim_deliveries(connection, key, AT_A_TIME)
+        if endpoint.document is not None:
+            # What documents choose may be large.
+            most = AT_A_TIME
+        deliveries = await claim_deliveries(connection, key, most)
         if not deliveries:
             return None
         kinds = told_kinds(endpoint, scopes)
@@ -169,13 +182,20 @@ class Delivery:
         secrets = await open_secrets(connection, self._services.secret_key, endpoint)
         return Work(endpoint, scopes, secrets, [each for each in deliveries if each.kind in kinds])
 
-    async def _send(self, work: Work) -> list[Attempt]:
+    async def _send(self, work: Work) -> list[Attempt | None]:
+        """The attempts; None for what could not be begun in time, and is claimed again."""
         payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
+        turns, end = asyncio.Semaphore(AT_A_TIME), monotonic() + SECONDS_TO_BEGIN
+
+        async def send(message: Message) -> Attempt | None:
+            async with turns:
+                return await self._services.webhooks.send(message) if monotonic() < end else None
+
         messages = [
             Message(work.endpoint.url, str(each.change_id), payload.body, work.secrets, payload.scopes)
             for each, payload in zip(work.deliveries, payloads, strict=True)
         ]
-        return await asyncio.gather(*(self._services.webhooks.send(message) for message in messages))
+        return await asyncio.gather(*map(send, messages))
 
 
 async def _lock(connection: Connection, key: EndpointKey) -> WebhookEndpointRow | None:

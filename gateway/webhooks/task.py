@@ -6,9 +6,9 @@ from uuid import UUID
 
 from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
-from gateway.webhooks.connections import make_pool
+from gateway.webhooks.connections import Connections
 from gateway.webhooks.delivery import Delivery
-from gateway.webhooks.sending import Sender
+from gateway.webhooks.sending import send
 from resolvers.graph.http.endpoint import GraphQLEndpoint
 from resolvers.graph.http.stored_documents import StoredDocuments
 from resolvers.graph.root import Schema
@@ -22,11 +22,11 @@ class Webhooks:
     """`services` is what resolvers use; `task_for` begins the delivery of what they commit."""
 
     def __init__(self, settings: Settings, schema: Schema, graphql: GraphQLEndpoint) -> None:
-        self._sender = Sender(partial(make_pool, settings.webhook_allow))
+        self._connections = Connections(settings.webhook_allow)
         self._delivery: Delivery | None = None
         self._task = BackgroundTask("webhooks", self._run, LOOKS_EVERY_SECONDS)
         documents = StoredDocuments(schema, graphql)
-        self.services = WebhookServices(self._sender.send, documents, self._wake)
+        self.services = WebhookServices(partial(send, self._connections), documents, self._wake)
 
     def task_for(self, services: Services) -> BackgroundTask:
         """The task that delivers the webhooks of the database of these services."""
@@ -37,7 +37,7 @@ class Webhooks:
         """End deliveries and connections; what was being sent is claimed again after its lease."""
         if self._delivery is not None:
             await self._delivery.close()
-        await self._sender.close()
+        self._connections.close()
 
     def _wake(self, workspace_ids: Collection[UUID] | None) -> None:
         """Look now, unless only workspaces changed that have no endpoint, as most have."""

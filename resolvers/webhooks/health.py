@@ -12,7 +12,7 @@ from storage.clock import now
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
 from storage.rows.rows import table_of, update_rows
-from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.upkeep.mails import write_mails
@@ -69,7 +69,7 @@ async def skip_pending(
     pending = (
         (_deliveries.c.workspace_id == endpoint.workspace_id)
         & (_deliveries.c.endpoint_id == endpoint.id)
-        & (_deliveries.c.status == DeliveryStatus.PENDING.value)
+        & is_pending(_deliveries)
     )
     if but is not None:
         pending &= _deliveries.c.kind.not_in(but)

@@ -7,13 +7,12 @@ from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, func, lite
 
 from storage.clock import now
 from storage.engine.database import Database
-from storage.enums import DeliveryStatus
 from storage.rows.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from storage.tables.mails import MailRow
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.shares.files import UNFINISHED, FileRow
-from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
 from storage.types import MomentColumn
 
 MOST_COUNTED = 10_000
@@ -42,7 +41,7 @@ def _many(table: Table, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
 _mails, _deliveries = table_of(MailRow), table_of(WebhookDeliveryRow)
 _some_mails = select(_mails.c.created_at).order_by(_mails.c.due_at).limit(MOST_COUNTED).subquery()
 _DUE = (
-    _deliveries.c.status == DeliveryStatus.PENDING.value,
+    is_pending(_deliveries),
     _deliveries.c.due_at <= bindparam("moment", type_=MomentColumn(timezone=True)),
 )
 _BACKLOG = select(

@@ -5,16 +5,15 @@ from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, exists, select, update
+from sqlalchemy import and_, exists, func, select, update
 
 from storage.changes.reading import Logged, read_extent, read_log
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.engine.reach import in_reach
-from storage.enums import DeliveryStatus
 from storage.rows.rows import insert_new_rows, table_of
 from storage.tables.changes import ChangeRow
-from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.upkeep.claims import claim, is_due
 
@@ -28,7 +27,7 @@ MOST_PENDING = 10_000
 _endpoints, _deliveries = table_of(WebhookEndpointRow), table_of(WebhookDeliveryRow)
 _changes = table_of(ChangeRow)
 _earlier = _deliveries.alias("earlier")
-_IS_PENDING = _deliveries.c.status == DeliveryStatus.PENDING.value
+_IS_PENDING = is_pending(_deliveries)
 
 
 class EndpointKey(NamedTuple):
@@ -133,19 +132,23 @@ async def has_work(connection: Connection, key: EndpointKey) -> bool:
 
 async def claim_deliveries(connection: Connection, key: EndpointKey, most: int) -> list[WebhookDeliveryRow]:
     """Deliveries of the endpoint that are due: of each resource the first that is pending, and no other."""
-    blocked = exists().where(
-        _earlier.c.workspace_id == _deliveries.c.workspace_id,
-        _earlier.c.endpoint_id == _deliveries.c.endpoint_id,
-        _earlier.c.resource_id == _deliveries.c.resource_id,
-        _earlier.c.position < _deliveries.c.position,
-        _earlier.c.status == DeliveryStatus.PENDING.value,
+    # Not `NOT EXISTS`: PostgreSQL may join by it, and look at all of the endpoint's rows for each of them.
+    first = (
+        select(func.min(_earlier.c.position))
+        .where(
+            _earlier.c.workspace_id == key.workspace_id,
+            _earlier.c.endpoint_id == key.id,
+            _earlier.c.resource_id == _deliveries.c.resource_id,
+            is_pending(_earlier),
+        )
+        .scalar_subquery()
     )
     rows = await claim(
         connection,
         WebhookDeliveryRow,
         _deliveries.c.endpoint_id == key.id,
         _IS_PENDING,
-        ~blocked,
+        _deliveries.c.position <= func.coalesce(first, _deliveries.c.position),
         within=_deliveries.c.workspace_id == key.workspace_id,
         order=[_deliveries.c.due_at, _deliveries.c.position],
         lease=LEASE,

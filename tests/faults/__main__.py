@@ -64,4 +64,6 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     # The object store of the tests reports every request.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    # The receiver of webhooks reports each connection that a killed gateway leaves.
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
     sys.exit(asyncio.run(main()))

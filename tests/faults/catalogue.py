@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tests.faults import network, nodes, processes, scarcity, services
+from tests.faults import network, nodes, processes, scarcity, services, telling
 from tests.faults.stage import Fault
 
 FAULTS: tuple[type[Fault], ...] = (
@@ -27,6 +27,9 @@ FAULTS: tuple[type[Fault], ...] = (
     services.StoppedStore,
     services.SlowStore,
     services.JumpingClock,
+    telling.KilledSender,
+    telling.FailingReceivers,
+    telling.JumpingClockOfSender,
     nodes.HungNode,
     nodes.KilledNode,
     nodes.MovedWorkspace,

@@ -1,4 +1,4 @@
-"""What the database has of what was tried: each write once, and the facts of each once."""
+"""What the database has of what was tried: each write, its facts and its change in the log once."""
 
 import json
 from collections import Counter
@@ -8,9 +8,11 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
+from storage.changes.kinds import ChangeKind
 from storage.engine.database import Database
 from storage.enums import FactKind
 from storage.rows.rows import table_of
+from storage.tables.changes import ChangeRow
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.events.events import EventRow
 from storage.tables.metrics.metrics import MetricFactRow
@@ -39,22 +41,34 @@ _FACTS = {
     "payments": FactKind.PAYMENT,
     "downloads": FactKind.DOWNLOAD,
 }
+# The change that each row of a kind must have, once; events have one for each batch, with their number.
+_CHANGES = {
+    "customers": ChangeKind.CUSTOMER_CREATED,
+    "events": ChangeKind.EVENTS_INGESTED,
+    "shares": ChangeKind.SHARE_CREATED,
+    "sessions": ChangeKind.FILE_SHARE_SESSION_CREATED,
+    "payments": ChangeKind.FILE_SHARE_SESSION_PAID,
+    "downloads": ChangeKind.FILE_SHARE_SESSION_DOWNLOADED,
+}
 
 
 async def compare(site: Site, record: Record) -> tuple[int, int]:
     """How many acknowledged writes are lost, and how many of those tried are there more than once.
 
-    A fact too many counts as a duplicate, a fact too few as a loss.
+    A fact or a change too many counts as a duplicate, one too few as a loss.
     """
     lost = duplicated = 0
     stored = await _stored(site)
-    facts = await _facts(site)
+    facts, changes = await _facts(site), await _changes(site)
     for kind, counts in stored.items():
         lost += sum(not counts[id] for id in record.acknowledged[kind])
         duplicated += sum(max(0, counts[id] - 1) for id in record.tried[kind])
+        rows = sum(counts.values())
+        surpluses = [changes[_CHANGES[kind]] - rows]
         if kind in _FACTS:
-            surplus = facts[_FACTS[kind].value] - sum(counts.values())
-            lost, duplicated = lost + max(0, -surplus), duplicated + max(0, surplus)
+            surpluses.append(facts[_FACTS[kind].value] - rows)
+        lost += sum(max(0, -surplus) for surplus in surpluses)
+        duplicated += sum(max(0, surplus) for surplus in surpluses)
     return lost, duplicated
 
 
@@ -84,11 +98,20 @@ async def _stored(site: Site) -> dict[str, Counter[str]]:
 
 async def _facts(site: Site) -> Counter[str]:
     table = table_of(MetricFactRow)
-    own = table.c.workspace_id == UUID(site.tenant.id)
+    return await _sums(site, table.c.kind, func.sum(table.c.count), table.c.workspace_id)
+
+
+async def _changes(site: Site) -> Counter[str]:
+    table = table_of(ChangeRow)
+    return await _sums(site, table.c.kind, func.sum(func.coalesce(table.c.count, 1)), table.c.workspace_id)
+
+
+async def _sums(site: Site, kind: Any, many: Any, home: Any) -> Counter[str]:
+    """A number for each kind of row of the workspace."""
     database = Database(site.database_url)
     try:
         async with database.read() as connection:
-            rows = select(table.c.kind, func.sum(table.c.count)).where(own).group_by(table.c.kind)
+            rows = select(kind, many).where(home == UUID(site.tenant.id)).group_by(kind)
             return Counter({kind: int(many) for kind, many in await connection.execute(rows)})
     finally:
         await database.close()

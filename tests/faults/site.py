@@ -40,6 +40,12 @@ async def until(condition: Callable[[], Any], what: str) -> float:
     return monotonic() - begun
 
 
+def _is_free(port: int) -> bool:
+    with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+        return True
+    return False
+
+
 @dataclass
 class Site:
     """`database_url` is the database itself; the gateway may be given another way to it in `settings`.
@@ -127,6 +133,8 @@ class Site:
         for pid in [*self.workers(), self.pid]:
             os.kill(pid, signal.SIGKILL)
         self._close(await asyncio.to_thread(self._process.wait))
+        # A killed worker that waits for the disk has it still.
+        await until(lambda: _is_free(self.port), "the killed gateway has left its port")
 
     async def stop(self) -> int | None:
         """Stop the gateway as an operator does; its exit status."""
@@ -154,6 +162,6 @@ class Site:
             # A line that was written to a full disk is cut off.
             with suppress(ValueError):
                 read = json.loads(line)
-                if read["event"] == "unforeseen":
+                if read.get("event") == "unforeseen":
                     found.add(str(read.get("exception", "")).strip().rpartition("\n")[2][:200])
         return sorted(found)

@@ -3,8 +3,7 @@
 import pytest
 
 from bench.kit.report import renewed
-from tests.faults import network, processes
-from tests.faults.catalogue import cases
+from tests.faults import network, processes, telling
 from tests.faults.killed import run_killed
 from tests.faults.stage import POSTGRESQL, SQLITE, run
 from tests.support.measures.patience import TAKES_MINUTES
@@ -13,7 +12,7 @@ from tests.support.measures.patience import TAKES_MINUTES
 pytestmark = TAKES_MINUTES
 SEED = 10
 SHARE = [
-    (processes.KilledWorker, SQLITE),
+    (telling.KilledSenderInShort, SQLITE),
     (processes.KilledGateway, SQLITE),
     (processes.KilledGateway, POSTGRESQL),
     (processes.StoppedPostgreSQL, POSTGRESQL),
@@ -24,7 +23,6 @@ SHARE = [
 @pytest.mark.long
 @pytest.mark.parametrize(("fault", "database"), SHARE, ids=[f"{fault.__name__}-{on}" for fault, on in SHARE])
 async def test_nothing_acknowledged_is_lost_and_nothing_is_done_twice(fault, database):
-    assert (fault, database) in cases()
     outcome = await run(fault(), database, SEED)
     assert outcome.faults() == []
     assert outcome.acknowledged == outcome.tried > 0

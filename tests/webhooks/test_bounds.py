@@ -1,13 +1,16 @@
 """What a workspace keeps of its changes and deliveries, however many it makes."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
 from uuid import UUID, uuid4
 
 import pytest
 from aiohttp import web
 from sqlalchemy import select
 
+from gateway.webhooks import delivery, sending
 from storage.clock import now
 from storage.retention.trimming import BOUNDS, trim
 from storage.rows.rows import insert_rows, table_of
@@ -16,6 +19,9 @@ from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliver
 from storage.webhooks import queue
 from tests.support.callers.refusals import refused
 from tests.support.measures.patience import until
+from tests.support.servers.receiver import accept
+from tests.support.statements.plans import plan_of
+from tests.support.statements.statements import noted
 from tests.webhooks.test_deliveries import add_endpoint, create_share, deliveries_of, every, when
 
 pytestmark = pytest.mark.both_databases
@@ -99,3 +105,57 @@ async def test_a_receiver_that_refuses_everything_fills_no_more_than_its_room(
         return rows if len(rows) >= 2 and all(row.attempts for row in rows) else None
 
     assert len(await until(looked)) <= 3
+
+
+async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_kept(sender):
+    key = queue.EndpointKey(uuid4(), uuid4())
+    with noted(sender.database) as statements:
+        async with sender.database.write() as connection:
+            await queue.endpoints_with_work(connection, [])
+            await queue.has_work(connection, key)
+            await queue.claim_deliveries(connection, key, 10)
+    plans = ["\n".join(await plan_of(sender.database, each)) for each in statements if "WHERE" in each]
+    assert len(plans) == 3
+    assert all("ix_webhook_deliveries_due" in plan or "ix_webhook_deliveries_work" in plan for plan in plans)
+    assert "ix_webhook_deliveries_order" in plans[-1]
+
+
+async def test_a_quick_receiver_is_claimed_more_for_and_what_is_not_begun_in_time_is_claimed_again(
+    sender, workspace, receiver, monkeypatch
+):
+    claimed, asked_at_once, late = [], [0, 0], 0.0
+    everything_is_there = asyncio.Event()
+
+    async def claim(connection, key, most):
+        claimed.append((str(key.id), most))
+        return await queue.claim_deliveries(connection, key, most)
+
+    async def answer(received):
+        nonlocal late
+        late += 100 if len(receiver.received) >= 10 else 0
+        asked_at_once[0] += 1
+        asked_at_once[1] = max(asked_at_once)
+        await everything_is_there.wait()
+        asked_at_once[0] -= 1
+        return await accept(received)
+
+    monkeypatch.setattr(delivery, "claim_deliveries", claim)
+    monkeypatch.setattr(delivery, "monotonic", lambda: monotonic() + late)
+    for name, value in {"AT_A_TIME": 2, "MOST_CLAIMED": 8, "QUICK_SECONDS": 1e9}.items():
+        monkeypatch.setattr(delivery, name, value)
+    # The first answer waits for all shares.
+    monkeypatch.setattr(sending, "SECONDS", 100)
+    receiver.answer = answer
+    made = await add_endpoint(workspace, receiver, "share.created")
+    for _ in range(20):
+        await create_share(workspace)
+    await when(sender, made, lambda rows: len(rows) == 20)
+    everything_is_there.set()
+    rows = await when(sender, made, lambda rows: len(rows) == 20 and every("succeeded")(rows))
+    own = [most for id, most in claimed if id == made["webhook_endpoint"]["id"]]
+    assert own[:4] == [2, 4, 8, 2]
+    assert asked_at_once[1] <= 2
+    assert len(receiver.received) == len({each.id for each in receiver.received}) == 20
+    # What was claimed in vain counts for no pause.
+    assert {row.attempts - row.attempts_before for row in rows} == {1}
+    assert max(row.attempts for row in rows) > 1

@@ -9,14 +9,12 @@ from aiohttp import web
 from sqlalchemy import select, update
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from oauth.scopes import Scope
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from tests.support.callers.examples import FREE
 from tests.support.measures.patience import until
-from tests.support.servers.gateways import make_token
 from tests.support.servers.receiver import Receiver, accept
 
 _deliveries, _attempts = table_of(WebhookDeliveryRow), table_of(WebhookAttemptRow)
@@ -246,19 +244,3 @@ async def test_what_prevents_an_attempt_is_recorded_by_a_code(sender, workspace,
     await create_share(workspace)
     _, attempt = await when_attempted(sender, made)
     assert (attempt.status, attempt.code) == (None, code)
-
-
-async def test_an_endpoint_ends_with_the_token_that_made_it(sender, sending_tenant, workspace, receiver):
-    text = await make_token(sender, sending_tenant, Scope.WEBHOOKS_WRITE, Scope.SHARES_READ)
-    made = await add_endpoint(workspace.with_token(text), receiver, "share.created")
-    tokens = (await workspace.list_workspace_access_tokens())["data"]
-    (own,) = (each for each in tokens if "webhooks:write" in each["scopes"] and len(each["scopes"]) == 2)
-    await workspace.delete_workspace_access_token(id=own["id"])
-    await create_share(workspace)
-
-    async def disabled():
-        endpoint = await workspace.get_webhook_endpoint(id=made["webhook_endpoint"]["id"])
-        return None if endpoint["is_enabled"] else endpoint
-
-    assert "creator" in (await until(disabled))["disabled_reason"]
-    assert receiver.received == []

@@ -9,7 +9,7 @@ from aiohttp import web
 from sqlalchemy import select, update
 
 from gateway.webhooks.addresses import parse_address
-from gateway.webhooks.connections import make_pool
+from gateway.webhooks.connections import Connections
 from gateway.webhooks.sending import Message, send
 from resolvers.webhooks.health import DISABLED_AFTER, WARNED_AFTER
 from storage.clock import now
@@ -132,7 +132,13 @@ async def test_kinds_that_are_no_longer_chosen_end_their_open_deliveries(sender,
 
 @pytest.mark.parametrize(
     ("addresses", "code"),
-    [(["127.0.0.1", "10.0.0.1"], "blocked"), (["127.0.0.1"], None), ([], "dns")],
+    [
+        *((["127.0.0.1", "10.0.0.1"], "blocked"), (["127.0.0.1"], None), ([], "dns")),
+        *(
+            ([address], "blocked")
+            for address in ("169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1")
+        ),
+    ],
 )
 async def test_a_name_is_resolved_once_and_each_of_its_addresses_counts(receiver, addresses, code):
     asked = []
@@ -141,10 +147,10 @@ async def test_a_name_is_resolved_once_and_each_of_its_addresses_counts(receiver
         asked.append(host)
         return [parse_address(address) for address in addresses]
 
-    pool = make_pool([parse_network("127.0.0.0/8")], resolve)
+    connections = Connections([parse_network("127.0.0.0/8")], resolve)
     url = receiver.url.replace("127.0.0.1", "hooks.example.com")
-    attempt = await send(pool, Message(url, "an id", b"{}", [b"secret"]))
-    await pool.aclose()
+    attempt = await send(connections, Message(url, "an id", b"{}", [b"secret"]))
+    connections.close()
     assert (attempt.code, asked) == (code, ["hooks.example.com"])
     assert len(receiver.received) == (1 if code is None else 0)
 
@@ -154,18 +160,18 @@ async def test_an_answer_is_read_to_4_kib(receiver):
         return web.Response(text="a" * 100_000)
 
     receiver.answer = answer
-    pool = make_pool([parse_network("127.0.0.0/8")])
-    attempt = await send(pool, Message(receiver.url, "an id", b"{}", [b"secret"]))
-    await pool.aclose()
+    connections = Connections([parse_network("127.0.0.0/8")])
+    attempt = await send(connections, Message(receiver.url, "an id", b"{}", [b"secret"]))
+    connections.close()
     assert attempt.is_success
     assert attempt.response_body == "a" * 4096
 
 
 async def test_a_receiver_that_speaks_no_tls_is_told_nothing(receiver):
-    pool = make_pool([parse_network("127.0.0.0/8")])
+    connections = Connections([parse_network("127.0.0.0/8")])
     url = receiver.url.replace("http:", "https:")
-    attempt = await send(pool, Message(url, "an id", b"{}", [b"secret"]))
-    await pool.aclose()
+    attempt = await send(connections, Message(url, "an id", b"{}", [b"secret"]))
+    connections.close()
     assert (attempt.status, attempt.code) == (None, "tls")
     assert receiver.received == []
 

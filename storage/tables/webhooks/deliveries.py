@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Index, text
+from sqlalchemy import BigInteger, ColumnElement, FromClause, Index, literal_column, text
 from sqlmodel import Field
 
 from storage.enums import DeliveryStatus
@@ -13,6 +13,14 @@ from storage.types import JsonColumn, MomentColumn
 
 # By the name of the index that finds them.
 PENDING = text("status = 'pending'")
+
+
+def is_pending(deliveries: FromClause) -> ColumnElement[bool]:
+    """The condition on pending rows of the table, or of an alias of it.
+
+    It has no parameter: a plan that is kept for all values of one has no use for an index of what is pending.
+    """
+    return deliveries.c.status == literal_column(f"'{DeliveryStatus.PENDING.value}'")
 
 
 class WebhookDeliveryRow(TenantRow, table=True):

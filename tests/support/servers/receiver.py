@@ -46,12 +46,12 @@ class Receiver:
         self._runner: web.AppRunner | None = None
         self.url = ""
 
-    async def start(self) -> "Receiver":
+    async def start(self, port: int = 0) -> "Receiver":
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._receive)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", port)
         await site.start()
         host, port = self._runner.addresses[0][:2]
         self.url = f"http://{host}:{port}/hooks"

@@ -1,0 +1,129 @@
+"""Answers of receivers, as they come over the wire, and connections that are kept."""
+
+import asyncio
+import ssl
+from contextlib import asynccontextmanager
+from ipaddress import ip_address, ip_network
+
+import pytest
+
+from gateway.webhooks.connections import Connections
+from gateway.webhooks.sending import send
+from schema.webhooks.services import Message
+from tests.support.servers.mail_server import make_certificate
+
+ALLOWED = [ip_network("127.0.0.0/8")]
+NONE = b"HTTP/1.1 204 No Content\r\n\r\n"
+
+
+@asynccontextmanager
+async def raw_receiver(*answers, tls=None):
+    """A receiver that sends these bytes, one for each request; it closes where one ends with `close`.
+
+    Gives its URL and the connections that were made.
+    """
+    left, made = list(answers), []
+
+    async def serve(reader, writer):
+        made.append(writer)
+        while left:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except asyncio.IncompleteReadError:
+                break
+            length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+            await reader.readexactly(length)
+            answer = left.pop(0)
+            writer.write(answer.removesuffix(b"close"))
+            if answer.endswith(b"close"):
+                break
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hooks?a=b", made
+    server.close()
+
+
+def message(url):
+    return Message(url, "an id", b"{}", [b"secret"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "code", "body"),
+    [
+        (NONE, 204, None, ""),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", 200, None, "ok"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", 200, None, "ok"),
+        (b"HTTP/1.0 200 OK\r\n\r\nto the endclose", 200, None, "to the end"),
+        (b"HTTP/1.1 500 No\r\nContent-Length: 9000\r\n\r\n" + b"a" * 5000, 500, None, "a" * 4096),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nokclose", None, "refused", ""),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", None, "refused", ""),
+        (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 50_000, None, "refused", ""),
+        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", None, "refused", ""),
+        (b"close", None, "refused", ""),
+    ],
+    ids=[
+        "empty",
+        "continue",
+        "chunked",
+        "to the end",
+        "long",
+        "short",
+        "no http",
+        "headers",
+        "upgrade",
+        "lost",
+    ],
+)
+async def test_an_answer_is_read_as_http_has_it(answer, status, code, body):
+    connections = Connections(ALLOWED)
+    async with raw_receiver(answer) as (url, _):
+        attempt = await send(connections, message(url))
+    connections.close()
+    assert (attempt.status, attempt.code, attempt.response_body) == (status, code, body)
+
+
+async def test_a_connection_is_kept_and_a_new_one_made_where_the_receiver_closed_it():
+    connections = Connections(ALLOWED)
+    async with raw_receiver(NONE, NONE, NONE, b"close", NONE) as (url, made):
+        for _ in range(3):
+            assert (await send(connections, message(url))).is_success
+        assert len(made) == 1
+        # The receiver closes it without an answer.
+        assert (await send(connections, message(url))).is_success
+        assert len(made) == 2
+    connections.close()
+
+
+async def test_what_nobody_asked_for_is_not_taken_for_the_next_answer():
+    connections = Connections(ALLOWED)
+    async with raw_receiver(NONE + b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", NONE) as (url, made):
+        assert (await send(connections, message(url))).status == 204
+        assert (await send(connections, message(url))).status == 204
+        assert len(made) == 2
+    connections.close()
+
+
+async def test_a_certificate_must_be_for_the_name(tmp_path):
+    certificate = make_certificate(tmp_path / "receiver.pem")
+    serving = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    serving.load_cert_chain(certificate)
+
+    async def resolve(host, port):
+        return [ip_address("127.0.0.1")]
+
+    connections = Connections(ALLOWED, resolve, ssl.create_default_context(cafile=certificate))
+    async with raw_receiver(NONE, NONE, tls=serving) as (url, made):
+        secure = url.replace("http:", "https:")
+        assert (await send(connections, message(secure))).is_success
+        other = secure.replace("127.0.0.1", "hooks.example.com")
+        assert (await send(connections, message(other))).code == "tls"
+        assert len(made) == 1
+    connections.close()
+
+
+@pytest.mark.parametrize("host", ["167772161", "012.0.0.1", "0xa000001", "10.1"])
+async def test_other_spellings_of_an_address_are_the_address(host):
+    connections = Connections(ALLOWED)
+    assert (await send(connections, message(f"https://{host}/"))).code == "blocked"
