@@ -84,7 +84,8 @@ def is_signed(secret: bytes, purpose: Purpose, signature: str, *parts: str) -> b
 def masked(signature: str) -> str:
     """A signature in a text that is another one each time: 86 characters that are safe in URLs and cookies.
 
-    A compressed page gives a text that it repeats away by its length (BREACH), but not one that never repeats.
+    By its length a compressed page gives away a text that it repeats (BREACH), but not one that never comes
+    again.
     """
     mask, content = token_bytes(_SIGNATURE_BYTES), _of_text(signature)
     return _as_text(mask + _either(mask, content))

@@ -1,10 +1,9 @@
 """Answers of the application behind the front that are sent compressed: pages, and what is public.
 
-Pages say by `Vary: Accept-Encoding` that they may be; contracts, styles, scripts and guides that they are public.
+Pages say by `Vary: Accept-Encoding` that they may be; contracts, styles, scripts and guides by being public.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Send
@@ -58,9 +57,14 @@ class HeldAnswer:
 
 def held(start: Message, sent: SentHeaders, send: Send) -> HeldAnswer | None:
     """The answer to a request with these headers that begins so, if it is to be compressed."""
+    compress: Compress
     headers = MutableHeaders(raw=start["headers"])
     kind = headers.get("content-type", "")
-    if start["status"] != 200 or not LEAST_BYTES <= _length(headers) <= MOST_BYTES or not kind.startswith(_TEXTS):
+    if (
+        start["status"] != 200
+        or not LEAST_BYTES <= _length(headers) <= MOST_BYTES
+        or not kind.startswith(_TEXTS)
+    ):
         return None
     if "public" in headers.get("cache-control", ""):
         headers.add_vary_header(_ENCODING)

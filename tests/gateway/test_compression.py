@@ -106,7 +106,7 @@ def test_no_read_of_rest_answers_a_secret_that_is_shown_once():
 
 
 async def test_pages_are_compressed_for_their_own_user_only(gateway, tenant):
-    """Neither the answer to a form nor what another site may have asked for is; the limits count what is read."""
+    """Neither the answer to a form is, nor what another site may have asked for."""
     session = {"Cookie": f"{SESSION}={(await start_session(gateway, tenant.user_id)).text}"}
     page = f"/workspaces/{tenant.slug}/access-tokens"
     for site in ("same-origin", "none"):

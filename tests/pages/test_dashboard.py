@@ -1,10 +1,8 @@
 """The dashboard without a browser's scripts: what it shows, what it asks, and what it refuses."""
 
-import csv
 import html
 import json
 import re
-from io import StringIO
 
 import pytest
 
@@ -151,16 +149,6 @@ async def test_a_share_and_a_customer_are_filters(owner, path, rest, activity):
     ):
         page = (await owner.open(f"{path}?{ADDRESS}&metric=file_share_sessions{query}")).text
         assert table_in(page, "file_share_sessions")[-1][1] == sessions
-
-
-async def test_the_csv_file_is_the_series(owner, path, activity):
-    page = (await owner.open(f"{path}?{ADDRESS}&metric=file_share_sessions")).text
-    (address,) = re.findall(r'href="(/api/metrics/export[^"]*metrics=file_share_sessions)"', page)
-    answer = await owner.client.get(html.unescape(address), headers=SAME_ORIGIN)
-    assert answer.status_code == 200
-    rows = list(csv.DictReader(StringIO(answer.text)))
-    shown = [row[1] for row in table_in(page, "file_share_sessions")]
-    assert [row["file_share_sessions"] for row in rows][: len(shown)] == shown
 
 
 async def test_the_query_of_a_chart_gives_its_values_and_has_no_token(owner, path, gateway, tenant, activity):

@@ -1,8 +1,8 @@
-"""Every page in a real browser, light and dark, from a small phone to a wide desk: axe-core finds no barriers.
+"""Every page in a real browser, light and dark, from a phone to a wide desk: axe-core finds no barriers.
 
-A run draws a width for each scheme, and one translated page of each visitor. `LOOKS=all make test
-TESTS=tests/pages/test_every_page.py` looks at every page by every width and scheme, and at the translated ones
-in every language.
+A run draws a width for each scheme, and one translated page of each visitor.
+`LOOKS=all make test TESTS=tests/pages/test_every_page.py` takes a quarter of an hour for every page at every
+width, in both schemes, and for the translated ones in every language.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tests.support.browsers.pseudo import STANDS_FOR, spoken
 # The smallest phone, a desk at 200 per cent, and two desks.
 WIDTHS = (320, 640, 1280, 1920)
 ARE_ALL = os.environ.get("LOOKS") == "all"
+pytestmark = pytest.mark.timeout(1800) if ARE_ALL else ()
 
 
 @pytest_asyncio.fixture(scope="module")

@@ -21,6 +21,8 @@
       this.comparedWith = JSON.parse(before);
       this.values = place.dataset.values.split("|");
       this.valuesBefore = place.dataset.valuesBefore?.split("|");
+      this.changes = place.dataset.changes?.split("|");
+      this.days = JSON.parse(place.closest("[data-periods]").dataset.days ?? "[]");
       this.heights = this.drawing.dataset.places.split(" ").map(Number);
       this.name = this.drawing.querySelector("title").textContent;
       this.index = -1;
@@ -38,20 +40,34 @@
       place.addEventListener("pointerdown", (event) => this.follow(event));
       place.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.clear());
       place.addEventListener("keydown", (event) => this.step(event));
+      if (place.dataset.rows) {
+        place.classList.add("opens");
+        // A finger that taps reads the value; the table has the same links.
+        place.addEventListener("click", (event) => event.pointerType === "mouse" && this.open(this.index));
+      }
       place.addEventListener("focus", () => place.matches(":focus-visible") && this.show(this.periods.length - 1));
       place.addEventListener("blur", () => this.clear());
     }
 
-    // The period, its value, and that of the compared range with its own period.
+    // The period, its value, that of the compared range with its own period, and how they differ.
     textsAt(index) {
       const when = this.comparedWith[index];
-      const before = this.valuesBefore?.[index];
-      return [this.periods[index], this.values[index], before && when ? `${when}: ${before}` : before ? `Before: ${before}` : ""];
+      const value = this.valuesBefore?.[index];
+      const before = value && when ? `${when}: ${value}` : value ? `Before: ${value}` : "";
+      return [this.periods[index], this.values[index], before, this.changes?.[index] ?? ""];
+    }
+
+    // The list of what was counted in a period.
+    open(index) {
+      const { rows } = this.place.dataset;
+      if (!rows || !this.days[index]) return;
+      const [start, end] = this.days[index];
+      location.assign(`${rows}${rows.includes("start_date=") ? "" : `&start_date=${start}`}&end_date=${end}`);
     }
 
     announce(index) {
-      const [period, value, before] = this.textsAt(index);
-      const text = `${period}: ${value}${before ? `, ${before}` : ""}`;
+      const [period, value, before, change] = this.textsAt(index);
+      const text = `${period}: ${value}${before ? `, ${before}` : ""}${change ? `, ${change}` : ""}`;
       this.place.setAttribute("aria-valuenow", String(index + 1));
       this.place.setAttribute("aria-valuetext", text);
     }
@@ -68,6 +84,7 @@
       const at = this.index < 0 ? last : this.index;
       const to = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last };
       if (event.key === "Escape") this.clear();
+      if (event.key === "Enter") this.open(at);
       if (!(event.key in to)) return;
       event.preventDefault();
       this.show(Math.max(0, Math.min(last, to[event.key])));
@@ -92,8 +109,8 @@
       const box = document.createElement("div");
       box.className = "reading";
       box.setAttribute("aria-hidden", "true");
-      const [period, value, before] = this.textsAt(index);
-      const lines = [["span", period], ["strong", value], ...(before ? [["span", before]] : [])];
+      const [period, value, ...others] = this.textsAt(index);
+      const lines = [["span", period], ["strong", value], ...others.filter(Boolean).map((text) => ["span", text])];
       for (const [tag, text] of lines) box.append(Object.assign(document.createElement(tag), { textContent: text }));
       const start = this.drawing.getBoundingClientRect().left - this.place.getBoundingClientRect().left;
       const at = start + ((index + 0.5) / this.periods.length) * this.drawing.getBoundingClientRect().width;

@@ -38,7 +38,7 @@ NEW_ADDRESS = "new-address@example.com"
 # What else answers GET: the API, machine-readable documents, files, and redirects to other pages.
 NOT_PAGES = re.compile(
     r"/(api/.*|\.well-known/.*|media/.*|objects|health|ready|graphql/|openapi\.json|schema\.graphql|llms\.txt)"
-    r"|/dashboard|/\{slug\}/files/\{id\}/download|/\{slug\}/amounts|/\{slug\}/suggestions/\{kind\}"
+    r"|/dashboard|/\{slug\}/files/\{id\}/download|/\{slug\}/dashboard/metric/\{metric\}/csv|/\{slug\}/amounts|/\{slug\}/suggestions/\{kind\}"
 )
 
 
