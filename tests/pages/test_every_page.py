@@ -56,6 +56,12 @@ async def faults_of(tab: Tab) -> list[str]:
     return faults
 
 
+def tell(faults: dict[str, list[str]]) -> None:
+    """Fail with every fault of every page, which the message of an assertion would cut."""
+    if any(faults.values()):
+        pytest.fail("\n".join(f"{page}: {fault}" for page, found in faults.items() for fault in found))
+
+
 def looks() -> list[tuple[int, tuple[Literal["light", "dark"], ...]]]:
     """Widths, each with the schemes to look at. Between light and dark only colours differ."""
     if ARE_ALL:
@@ -86,7 +92,7 @@ async def test_pages_are_free_of_barriers_and_fit_every_screen(
             await tab.context.add_cookies(site.cookies_of(visitor))
             for page in pages:
                 faults[str(page)] = await visited(tab, site, page)
-    assert {page: found for page, found in faults.items() if found} == {}
+    tell(faults)
 
 
 async def visited(tab: Tab, site: Site, page: Page) -> list[str]:
@@ -135,7 +141,7 @@ async def test_translated_pages_are_free_of_barriers(chromium: Browser, site: Si
             for page in pages if ARE_ALL else random.sample(pages, 1):
                 faults[str(page)] = await visited(tab, site, page)
                 assert await tab.get_attribute("html", "lang") == language
-    assert {page: found for page, found in faults.items() if found} == {}
+    tell(faults)
 
 
 # Who opens which address, fills in which field with what, and presses which button; what is then there.

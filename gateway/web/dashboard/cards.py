@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from markupsafe import Markup
-
 from gateway.web.charts.drawing import Series, draw
 from gateway.web.charts.moments import full_labels, short_labels
 from gateway.web.charts.numbers import Measure
 from gateway.web.dashboard.changes import Change, change_of, changes
+from gateway.web.dashboard.drawn import Card, Tab
 from gateway.web.dashboard.layout import DIVISORS, PERCENTAGES, is_drawn_as_bars
 from gateway.web.dashboard.opened import days_of, list_address, of_days
 from gateway.web.dashboard.question import Question, moments_of
 from schema.kit.columns import ColumnList, as_column_list
 from schema.metrics.metrics import MetricInfo, Metrics
 from schema.values.prose import write_time
+from schema.workspaces.workspaces import Workspace
 from storage.metrics.definitions import BY_SLUG, Combination, Unit
 from storage.metrics.periods import Interval
 
@@ -30,53 +30,25 @@ _LAST_COUNTS = (Combination.RUNNING_SUM, Combination.GAUGE)
 
 
 @dataclass(frozen=True)
-class Card:
-    """A chart with what stands around it.
-
-    `values` are those of its periods as people read them, between separators, `before` those of the
-    compared range, and `changes` how they differ. `page` is the address of its page, which has its table and
-    the call behind it; `rows` that of a list of what it counts, for dates that are added.
-    """
-
-    slug: str
-    name: str
-    description: str
-    total: str
-    change: Change | None
-    drawing: Markup
-    values: str
-    before: str
-    changes: str
-    csv: str
-    page: str
-    rows: str | None
-
-
-@dataclass(frozen=True)
-class Tab:
-    """A headline number over the large chart; `address` is the query that shows its chart."""
-
-    slug: str
-    name: str
-    description: str
-    total: str
-    change: Change | None
-    address: str
-
-
-@dataclass(frozen=True)
 class Charts:
     """The answer of the operation on metrics as charts."""
 
     question: Question
     arguments: Mapping[str, Any]
     answer: Metrics
-    slug: str
+    workspace: Workspace
 
     @cached_property
     def is_empty(self) -> bool:
         """Whether nothing at all happened in the range."""
         return not any(self._total(info) for info in self.answer.metrics)
+
+    @property
+    def of_what(self) -> str:
+        """What the name of a file says behind that of a metric."""
+        first, last = self.question.start_date, self.question.end_date
+        dates = f"{first}" if first == last else f"{first} to {last}"
+        return f" of {self.workspace.name}, {dates}"
 
     @cached_property
     def periods(self) -> int:
@@ -158,7 +130,7 @@ class Charts:
         compared = None if self._compared is None else self._compared.column(slug)
         total = self._written_total(info, measure)
         query = self.question.address()
-        page = f"/{self.slug}/dashboard/metric/{slug}"
+        page = f"/{self.workspace.slug}/dashboard/metric/{slug}"
         series = Series(
             slug=slug,
             title=info.display_name,
@@ -182,7 +154,7 @@ class Charts:
             changes=SEPARATOR.join(changes(values, compared or ())),
             csv=f"{page}/csv?{query}",
             page=f"{page}?{query}",
-            rows=list_address(self.slug, self.answer.rows, slug) if self.days else None,
+            rows=list_address(self.workspace.slug, self.answer.rows, slug) if self.days else None,
         )
 
     def rows(self, slug: str) -> list[tuple[str, ...]]:
@@ -195,7 +167,7 @@ class Charts:
 
     def lists(self, slug: str) -> list[str]:
         """The pages of what each period counts, in the order of the rows; none where there are no lists."""
-        address = list_address(self.slug, self.answer.rows, slug)
+        address = list_address(self.workspace.slug, self.answer.rows, slug)
         return [] if address is None else [of_days(address, days) for days in self.days]
 
     def sides(self, slug: str) -> list[tuple[Sequence[str], Sequence[float | None]]]:

@@ -14,7 +14,7 @@ from gateway.web.dashboard.cards import Charts
 from gateway.web.dashboard.layout import DIVISORS
 from gateway.web.dashboard.parts import attempt
 from gateway.web.dashboard.queries import curl_of, graphql_of
-from gateway.web.dashboard.sheets import sheet_name, sheet_of
+from gateway.web.dashboard.sheets import sheet_of
 from gateway.web.dashboard.tops import RANKS, events_by_name, top_groups
 from gateway.web.kit.visits import NEVER_KEEP, Visit
 from gateway.web.kit.workspaces import workspace_of
@@ -22,7 +22,7 @@ from resolvers.metrics.metrics import get_metrics
 from resolvers.operations.security_events import note_export
 from schema.errors import NotFound
 from storage.metrics.definitions import BY_SLUG
-from storage.objects.names import content_disposition
+from storage.objects.names import content_disposition, safe_name
 
 
 async def show_top(visit: Visit) -> Response:
@@ -68,7 +68,7 @@ async def export_metric(visit: Visit) -> Response:
     charts = await _charts_of(visit, asked, slug)
     note_export(visit.ctx.caller)
     name = BY_SLUG[slug].display_name
-    named = content_disposition(sheet_name(asked, name), attachment=True)
+    named = content_disposition(safe_name(f"{name}{charts.of_what}.csv"), attachment=True)
     headers = {"Content-Disposition": named, "Cache-Control": NEVER_KEEP}
     return Response(sheet_of(charts, slug, name), media_type="text/csv", headers=headers)
 
@@ -86,7 +86,7 @@ async def _charts_of(visit: Visit, asked: Asked, slug: str) -> Charts:
     arguments = asked.question.arguments(asked.workspace)
     metrics = dict.fromkeys([slug, DIVISORS.get(slug, slug)])
     answer = await visit.call(get_metrics, filters=arguments | {"metrics": list(metrics)})
-    return Charts(asked.question, arguments, answer, asked.workspace.slug)
+    return Charts(asked.question, arguments, answer, asked.workspace)
 
 
 async def show_arrangement(visit: Visit) -> Response:

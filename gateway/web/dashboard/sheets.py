@@ -6,20 +6,11 @@ from io import StringIO
 from itertools import zip_longest
 
 from gateway.web.charts.numbers import Measure
-from gateway.web.dashboard.asked import Asked
 from gateway.web.dashboard.cards import Charts
 from storage.metrics.definitions import Unit
 from storage.metrics.periods import Interval
-from storage.objects.names import safe_name
 
 _OF_DATE, _OF_HOUR = len("2026-01-31"), len("2026-01-31T09:00")
-
-
-def sheet_name(asked: Asked, name: str) -> str:
-    """Like `Revenue of Harbour Prints, 2026-10-26 to 2026-11-24.csv`."""
-    first, last = asked.question.start_date, asked.question.end_date
-    dates = f"{first}" if first == last else f"{first} to {last}"
-    return safe_name(f"{name} of {asked.workspace.name}, {dates}.csv")
 
 
 def sheet_of(charts: Charts, slug: str, name: str) -> str:

@@ -4,6 +4,8 @@
 {
   const SVG = "http://www.w3.org/2000/svg";
   const MARGIN = { left: 62, top: 44, right: 20, bottom: 8 };
+  const LINE = 17;
+  const LETTER = 6.4;
   const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "font-family", "font-size", "font-weight", "vector-effect"];
 
   const make = (name, attributes) => {
@@ -129,11 +131,25 @@
     }
   }
 
-  // A copy that needs no style sheet, with its heading, on the page's background.
+  // A text in lines that fit the width.
+  const wrapped = (text, width) => {
+    const lines = [""];
+    for (const word of text.trim().split(/\s+/)) {
+      const longer = `${lines.at(-1)} ${word}`.trim();
+      if (longer.length * LETTER > width && lines.at(-1)) lines.push(word);
+      else lines[lines.length - 1] = longer;
+    }
+    return lines;
+  };
+
+  // A copy that needs no style sheet, with its heading, range and legend, on the page's background.
   const standalone = (place) => {
     const source = place.querySelector(".drawing");
     const { width, height } = source.getBoundingClientRect();
-    const full = [width + MARGIN.left + MARGIN.right, height + MARGIN.top + MARGIN.bottom];
+    const legend = place.closest(".results")?.querySelector(".legend")?.textContent ?? "";
+    const lines = wrapped(legend, width + MARGIN.left + MARGIN.right - 32);
+    const top = MARGIN.top + lines.length * LINE;
+    const full = [width + MARGIN.left + MARGIN.right, height + top + MARGIN.bottom];
     const copy = source.cloneNode(true);
     const originals = source.querySelectorAll("*");
     copy.querySelectorAll("*").forEach((element, index) => {
@@ -141,7 +157,7 @@
       if (computed.display === "none") element.setAttribute("display", "none");
       else for (const name of PAINT) element.setAttribute(name, computed.getPropertyValue(name));
     });
-    for (const [name, value] of Object.entries({ x: MARGIN.left, y: MARGIN.top, width, height, overflow: "visible" })) {
+    for (const [name, value] of Object.entries({ x: MARGIN.left, y: top, width, height, overflow: "visible" })) {
       copy.setAttribute(name, value);
     }
     const outer = make("svg", { xmlns: SVG, width: full[0], height: full[1], viewBox: `0 0 ${full[0]} ${full[1]}` });
@@ -150,7 +166,13 @@
     const card = place.closest(".metric");
     const heading = make("text", { x: 16, y: 28, fill: page.color, "font-family": "system-ui, sans-serif", "font-size": 16, "font-weight": 600 });
     heading.textContent = `${card.querySelector(".head > :first-child").textContent}: ${card.querySelector(".total strong").textContent}`;
-    outer.append(heading, copy);
+    const written = lines.map((line, index) => {
+      const y = 28 + LINE * (index + 1);
+      const text = make("text", { x: 16, y, fill: page.color, "font-family": "system-ui, sans-serif", "font-size": 12 });
+      text.textContent = line;
+      return text;
+    });
+    outer.append(heading, ...written, copy);
     return { text: new XMLSerializer().serializeToString(outer), width: full[0], height: full[1] };
   };
 
@@ -163,7 +185,9 @@
     const canvas = Object.assign(document.createElement("canvas"), { width: width * 2, height: height * 2 });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     const link = document.createElement("a");
-    Object.assign(link, { href: canvas.toDataURL("image/png"), download: `${name}.png` }).click();
+    const title = place.closest(".metric").querySelector(".head > :first-child").textContent;
+    const { ofWhat } = place.closest("[data-of-what]").dataset;
+    Object.assign(link, { href: canvas.toDataURL("image/png"), download: `${title}${ofWhat}.png` }).click();
   };
 
   let charts = [];
