@@ -19,6 +19,7 @@ from gateway.web.kit.workspaces import workspace_of
 from gateway.web.records.kit.cells import Cell, Column, Shown
 from gateway.web.records.kit.choices import chosen_fields, uploaded_policy
 from gateway.web.records.kit.fields import Field
+from gateway.web.records.kit.figures import figures_of
 from gateway.web.records.kit.names import names_in
 from gateway.web.records.kit.records import Records
 from gateway.web.records.kit.uploads import upload_origin
@@ -104,6 +105,8 @@ async def show_list(visit: Visit, records: Records) -> Response:
     rows = []
     shown = Shown(f"/{workspace.slug}")
     if listing is not None:
+        if records.measured_by and listing.data:
+            shown.figures = await figures_of(visit, workspace, records.measured_by, listing.data)
         rows = await table_of(visit, records, listing.data, shown, records.columns)
     origins = [await upload_origin(visit)] if records.uploads else []
     return visit.render(
