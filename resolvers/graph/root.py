@@ -1,6 +1,8 @@
 """The GraphQL root types: one line for each operation."""
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 
 import strawberry
 from graphql import (
@@ -247,17 +249,20 @@ class Names(NameConverter):
 
 
 def make_schema() -> Schema:
-    """The executable schema."""
-    documents = Documents()
+    """The executable schema, which keeps documents of its own."""
+    schema = copy(_graph())
+    schema.documents = documents = Documents()
+    schema.extensions = (lambda: AdmissionExtension(documents),)
+    return schema
+
+
+@cache
+def _graph() -> Schema:
+    """The types and fields, which are the same for every schema of a process."""
     declare_nodes(NODES.values())
     schema = Schema(
-        Query,
-        Mutation,
-        Subscription,
-        config=StrawberryConfig(scalar_map=SCALARS, name_converter=Names()),
-        extensions=[lambda: AdmissionExtension(documents)],
+        Query, Mutation, Subscription, config=StrawberryConfig(scalar_map=SCALARS, name_converter=Names())
     )
-    schema.documents = documents
     name_nodes(core_schema(schema), NODES)
     mark_plain_fields(core_schema(schema))
     spell_descriptions(core_schema(schema))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.project.columns import ROOT, Check, sources
+from tests.project.columns import ROOT, Check
 
 HEAD = """
 from sqlalchemy import exists, select, update
@@ -60,11 +60,3 @@ def test_a_mistake_is_found_with_the_name_that_was_meant(body: str) -> None:
 @pytest.mark.parametrize("body", CORRECT)
 def test_what_is_correct_or_cannot_be_told_is_no_mistake(body: str) -> None:
     assert faults(body) == []
-
-
-@pytest.mark.long
-def test_most_of_what_the_product_names_is_compared_with_its_own_table() -> None:
-    checks = [Check(path, path.read_text()).run() for path in sources()]
-    for sort, least in (("columns", 0.8), ("keywords", 0.95), ("labels", 0.8), ("values", 0.8)):
-        seen = sum(check.seen[sort] for check in checks)
-        assert sum(check.checked[sort] for check in checks) >= least * seen > 0, sort

@@ -96,6 +96,6 @@ async def test_a_receiver_that_refuses_everything_fills_no_more_than_its_room(
 
     async def looked():
         rows = await deliveries_of(sender, made)
-        return rows if rows and all(row.attempts for row in rows) else None
+        return rows if len(rows) >= 2 and all(row.attempts for row in rows) else None
 
-    assert 2 <= len(await until(looked)) <= 3
+    assert len(await until(looked)) <= 3
