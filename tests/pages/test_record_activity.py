@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gateway.web.dashboard.cards import NO_DATA
+
 
 async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(
     owner: Any, rest: Any, tenant: Any, customer: Any
@@ -37,6 +39,6 @@ async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
         await rest.record_payment(id=session["id"], data={"amount": 1000, "currency": currency})
     await owner.open(f"/{tenant.slug}/shares")
     assert "Field guide €10.00 €10.00 2 Public" in owner.text
-    assert "Idle €10.00 – None – None Public" in owner.text
+    assert f"Idle €10.00 {NO_DATA} None {NO_DATA} None Public" in owner.text
     await owner.open(f"/{tenant.slug}/customers")
     assert f"Ada {customer['email']} $10.00 2 Individual" in owner.text
