@@ -29,7 +29,7 @@ from tests.support.browsers.pseudo import STANDS_FOR, spoken
 # The smallest phone, a desk at 200 per cent, and two desks.
 WIDTHS = (320, 640, 1280, 1920)
 ARE_ALL = os.environ.get("LOOKS") == "all"
-pytestmark = pytest.mark.timeout(1800) if ARE_ALL else ()
+pytestmark = [pytest.mark.timeout(1800)] if ARE_ALL else []
 
 
 @pytest_asyncio.fixture(scope="module")
