@@ -22,9 +22,10 @@ from gateway.web.kit.languages import NAMES
 from storage.enums import Language
 from tests.support.browsers.axe import violations_but_of_colours, violations_of_colours
 from tests.support.browsers.colours import contrast
-from tests.support.browsers.every_page import PAGES, Page, Site, Visitor, running_site, templates
+from tests.support.browsers.every_page import PAGES, Page, Visitor, templates
 from tests.support.browsers.in_browser import lightness, opened, overflows
 from tests.support.browsers.pseudo import STANDS_FOR, spoken
+from tests.support.browsers.whole_site import Site, running_site
 
 # The smallest phone, a desk at 200 per cent, and two desks.
 WIDTHS = (320, 640, 1280, 1920)
