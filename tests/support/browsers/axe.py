@@ -12,8 +12,13 @@ COLOURS = ["color-contrast", "link-in-text-block"]
 # them halfway.
 RUN = """async ({ rules, areColours }) => {
     await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)));
-    const animations = document.getAnimations({ subtree: true });
-    await Promise.allSettled(animations.map((each) => each.finished));
+    const all = () => document.getAnimations({ subtree: true });
+    const moving = () => all().filter((each) => each.playState === "running");
+    // One that ends may begin another.
+    for (let some = moving(); some.length; some = moving()) {
+        await Promise.allSettled(some.map((each) => each.finished));
+        await new Promise((next) => requestAnimationFrame(next));
+    }
     const options = { resultTypes: ["violations"] };
     if (areColours) options.runOnly = { type: "rule", values: rules };
     else options.rules = Object.fromEntries(rules.map((rule) => [rule, { enabled: false }]));
