@@ -23,6 +23,7 @@ ALGORITHM = "A256GCM"
 _KEY_BYTES = 32
 _ID_BYTES = 4
 _NONCE_BYTES = 12
+_SIGNATURE_BYTES = 32
 
 
 @unique
@@ -80,6 +81,27 @@ def is_signed(secret: bytes, purpose: Purpose, signature: str, *parts: str) -> b
     return any(hmac.compare_digest(sent, sign(each, purpose, *parts).encode()) for each in every_key(secret))
 
 
+def masked(signature: str) -> str:
+    """A signature in a text that is another one each time: 86 characters that are safe in URLs and cookies.
+
+    By its length a compressed page gives away a text that it repeats (BREACH), but not one that never comes
+    again.
+    """
+    mask, content = token_bytes(_SIGNATURE_BYTES), _of_text(signature)
+    return _as_text(mask + _either(mask, content))
+
+
+def unmasked(text: str) -> str:
+    """The signature that `masked` was given; empty if it did not make the text."""
+    try:
+        content = _of_text(text)
+    except ValueError:
+        return ""
+    if len(content) != 2 * _SIGNATURE_BYTES:
+        return ""
+    return _as_text(_either(content[:_SIGNATURE_BYTES], content[_SIGNATURE_BYTES:]))
+
+
 def signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str:
     """The text, readable but signed. The signature also covers `about`, which the result does not contain."""
     encoded = _as_text(_as_bytes(text))
@@ -134,8 +156,7 @@ def every_key(secret: bytes) -> tuple[bytes, ...]:
 
 
 def _decoded(encoded: str) -> str:
-    padding = "=" * (-len(encoded) % 4)
-    return urlsafe_b64decode(encoded + padding).decode("utf-8", "surrogatepass")
+    return _of_text(encoded).decode("utf-8", "surrogatepass")
 
 
 def _beginning(secret: bytes) -> str:
@@ -167,3 +188,11 @@ def _as_bytes(text: str) -> bytes:
 
 def _as_text(content: bytes) -> str:
     return urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def _of_text(text: str) -> bytes:
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _either(one: bytes, other: bytes) -> bytes:
+    return bytes([left ^ right for left, right in zip(one, other, strict=True)])

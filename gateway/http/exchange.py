@@ -6,7 +6,7 @@ from time import perf_counter
 
 from starlette.types import Message, Scope, Send
 
-from gateway.http.public_answers import PublicAnswer, held
+from gateway.http.held_answers import HeldAnswer, held
 from gateway.http.response_headers import RawHeaders, completed
 from gateway.http.streamed_answers import send_parts
 from gateway.monitoring.watching import WatchedRequest
@@ -14,7 +14,7 @@ from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer, Parts
 from resolvers.operations.context import Caller
-from resolvers.operations.http.compression import LEAST_BYTES, compressed, encoding_for
+from resolvers.operations.http.compression import LEAST_BYTES, compressed, private_encoding_for
 from resolvers.operations.http.sent_headers import SentHeaders
 
 # Answers with these statuses have no body, and so no length.
@@ -48,7 +48,7 @@ class Exchange:
         self._send = send
         self._sent = sent
         self._of_place = of_place
-        self._held: PublicAnswer | None = None
+        self._held: HeldAnswer | None = None
 
     async def write(self, answer: Answer, scope: Scope) -> None:
         """Send a whole answer, whose bytes are charged, or the parts of one, which charge for themselves."""
@@ -88,9 +88,8 @@ class Exchange:
             parts.close()
 
     async def _compress(self, answer: Answer, content: RawHeaders) -> None:
-        encoding = encoding_for(self._sent)
-        # With a cookie, the page of another origin could choose what is reflected beside it.
-        if encoding is not None and b"cookie" not in self._sent:
+        encoding = private_encoding_for(self._sent)
+        if encoding is not None:
             answer.body = await compressed(answer.body, encoding)
             content.append((b"content-encoding", encoding.encode()))
 
@@ -105,7 +104,7 @@ class Exchange:
                 await self.budget.charge_database()
             await self.budget.charge_answer(_length_of_page(message["headers"]))
             message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
-            self._held = held(message, encoding_for(self._sent), self._send)
+            self._held = held(message, self._sent, self._send)
             if self._held is not None:
                 return
         await self._send(message)

@@ -77,7 +77,8 @@ class MetricsQuery(Filters):
         ComparedRange | None,
         Field(
             description="A range to compare with, answered in `comparison`: `previous` has as many dates and "
-            "ends the day before `start_date`; `previous_year` has the same dates a year before."
+            "ends the day before `start_date`; `previous_month` and `previous_year` have the same dates a "
+            "month or a year before, the last of the month for dates that it lacks."
         ),
     ] = None
 

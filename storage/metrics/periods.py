@@ -37,11 +37,13 @@ _MONTHS = {Interval.MONTH: 1, Interval.QUARTER: 3, Interval.YEAR: 12}
 class ComparedRange(StrEnum):
     """The range to compare with.
 
-    `previous`: as many dates, ending on the day before `start_date`. `previous_year`: the same dates a year
-    before, 28 February for the 29th.
+    `previous`: as many dates, ending on the day before `start_date`. `previous_month`: the same dates a month
+    before, the last one for those that it lacks. `previous_year`: the same dates a year before, 28 February
+    for the 29th.
     """
 
     PREVIOUS = "previous"
+    PREVIOUS_MONTH = "previous_month"
     PREVIOUS_YEAR = "previous_year"
 
     def dates(self, start_date: date, end_date: date) -> tuple[date, date]:
@@ -49,7 +51,13 @@ class ComparedRange(StrEnum):
         if self is ComparedRange.PREVIOUS:
             days = end_date - start_date + timedelta(days=1)
             return start_date - days, end_date - days
-        return _year_before(start_date), _year_before(end_date)
+        before = _month_before if self is ComparedRange.PREVIOUS_MONTH else _year_before
+        return before(start_date), before(end_date)
+
+
+def _month_before(day: date) -> date:
+    last = day.replace(day=1) - timedelta(days=1)
+    return last.replace(day=min(day.day, last.day))
 
 
 def _year_before(day: date) -> date:

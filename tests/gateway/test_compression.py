@@ -9,11 +9,13 @@ from httpx import ASGITransport, AsyncClient
 from gateway.web.kit.cookies import SESSION
 from resolvers.operations.http.compression import encoding_for
 from rest_compat.api import documented_routes
+from tests.support.browsers.browsing import Reading
 from tests.support.callers.surfaces import Rest
-from tests.support.servers.gateways import bearer
+from tests.support.servers.gateways import bearer, start_session
 
 DECODE = {"gzip": lambda body: zlib.decompress(body, 31), "zstd": zstd.decompress, "": lambda body: body}
 SHARE = {"name": "Atlas", "description": "A long text. " * 200, "prices": [{"amount_type": "free"}]}
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 SHARES = "{ shares { data { id description } } }"
 
 
@@ -89,7 +91,7 @@ async def test_what_may_hold_a_secret_beside_what_another_chose_is_plain(gateway
         ("PATCH", f"/api/shares/{share['id']}", own, {"json": {"name": "Atlas"}}),
         ("POST", "/graphql", own, {"json": {"query": mutation}}),
         ("GET", "/api/shares/", {**own, "Cookie": f"{SESSION}=other"}, {}),
-        ("GET", "/sign-in", {}, {}),
+        ("GET", "/sign-in", SAME_ORIGIN, {}),
         ("POST", "/api/oauth2/token", {}, {"data": {"grant_type": "x" * 2000}}),
     ):
         answer, _ = await sent(gateway, method, path, "gzip, zstd", headers, **body)
@@ -103,8 +105,27 @@ def test_no_read_of_rest_answers_a_secret_that_is_shown_once():
     assert [route.path for route in reads if route.operation.seals] == []
 
 
+async def test_pages_are_compressed_for_their_own_user_only(gateway, tenant):
+    """Neither the answer to a form is, nor what another site may have asked for."""
+    session = {"Cookie": f"{SESSION}={(await start_session(gateway, tenant.user_id)).text}"}
+    page = f"/workspaces/{tenant.slug}/access-tokens"
+    for site in ("same-origin", "none"):
+        answer, raw = await sent(gateway, "GET", page, "zstd", {**session, "Sec-Fetch-Site": site})
+        assert "Accept-Encoding" in answer.headers["vary"]
+        text = zstd.decompress(raw).decode()
+        assert len(raw) < len(text) / 2
+    for site in ({}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+        answer, raw = await sent(gateway, "GET", page, "zstd", {**session, **site})
+        assert "content-encoding" not in answer.headers
+    (form,) = (form for form in Reading(text).forms if "Create token" in form.buttons)
+    fields = dict(form.fields) | {"comment": "For curl", "scopes": "shares:read"}
+    answer, raw = await sent(gateway, "POST", page, "zstd", {**session, **SAME_ORIGIN}, data=fields)
+    assert (answer.status_code, "content-encoding" in answer.headers) == (201, False)
+    assert b'id="secret"' in raw
+
+
 async def test_contracts_and_styles_are_compressed_for_everybody(gateway):
-    for path in ("/openapi.json", "/schema.graphql", "/.well-known/openid-configuration"):
+    for path in ("/openapi.json", "/schema.graphql", "/docs/guide", "/.well-known/openid-configuration"):
         plain, whole = await sent(gateway, "GET", path, "")
         for encoding in ("gzip", "zstd"):
             answer, raw = await sent(gateway, "GET", path, encoding)

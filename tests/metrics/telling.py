@@ -1,5 +1,6 @@
 """Random histories told to a gateway, random questions about them, and the answers by a plain count."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID, uuid4
@@ -37,7 +38,7 @@ from tests.support.callers.refusals import UNKNOWN_ID
 from tests.support.servers.gateways import make_tenant
 
 _events = table_of(EventRow)
-COMPARES = ["previous", "previous_year"]
+COMPARES = ["previous", "previous_month", "previous_year"]
 KEPT = (
     EventRow,
     MetricFactRow,
@@ -174,14 +175,19 @@ def make_history(random, home, asked):
 
 
 def compared_dates(start, end, compare):
-    """The range before, or the same dates a year before."""
+    """The range before, or the same dates a month or a year before."""
     if compare == "previous":
         return start - (end - start) - timedelta(days=1), start - timedelta(days=1)
-    leap_day = (2, 29)
-    return tuple(
-        date(day.year - 1, day.month, 28 if (day.month, day.day) == leap_day else day.day)
-        for day in (start, end)
-    )
+    return tuple(months_before(day, 1 if compare == "previous_month" else 12) for day in (start, end))
+
+
+def months_before(day, months):
+    """The same date that many months before, or the last one before it that there is."""
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    for last in range(day.day, 0, -1):
+        with suppress(ValueError):
+            return date(year, month + 1, last)
+    raise AssertionError(day)
 
 
 def filters_of(random, home):

@@ -90,6 +90,9 @@ async def test_a_period_that_is_not_over_is_not_complete(surface, tenant, monkey
 COMPARED = [
     ("2026-01-05", "2026-01-05", "previous", ("2026-01-04", "2026-01-04")),
     ("2026-01-05", "2026-01-31", "previous", ("2025-12-09", "2026-01-04")),
+    ("2026-01-01", "2026-01-05", "previous_month", ("2025-12-01", "2025-12-05")),
+    ("2024-03-01", "2024-03-31", "previous_month", ("2024-02-01", "2024-02-29")),
+    ("2026-03-30", "2026-05-31", "previous_month", ("2026-02-28", "2026-04-30")),
     ("2026-01-05", "2026-01-31", "previous_year", ("2025-01-05", "2025-01-31")),
     ("2024-02-29", "2024-02-29", "previous_year", ("2023-02-28", "2023-02-28")),
     ("2024-02-28", "2024-02-29", "previous_year", ("2023-02-28", "2023-02-28")),
@@ -98,7 +101,7 @@ COMPARED = [
 
 
 @pytest.mark.parametrize(("start", "end", "compare", "dates"), COMPARED)
-async def test_a_range_is_compared_with_the_one_before_or_that_of_the_previous_year(
+async def test_a_range_is_compared_with_the_one_before_or_the_same_dates_before(
     surface, measured, start, end, compare, dates
 ):
     asked = {"start_date": start, "end_date": end, "interval": "day", "compare": compare}

@@ -1,11 +1,8 @@
 """The dashboard without a browser's scripts: what it shows, what it asks, and what it refuses."""
 
-import csv
-import gzip
 import html
 import json
 import re
-from io import StringIO
 
 import pytest
 
@@ -67,7 +64,8 @@ async def test_a_metric_has_a_page_with_its_table_and_only_those_there_are(owner
     address = next(link for link in owner.reading.links if "/metric/file_share_paid_sessions" in link)
     shown = table_in(page, "file_share_paid_sessions")
     page = (await owner.open(address.partition("#")[0])).text
-    rows = re.findall(r"<tr>(.*?)</tr>", page.partition("<tbody>")[2].partition("</table>")[0])
+    table = re.sub("</?a[^>]*>", "", page.partition("<tbody>")[2].partition("</table>")[0])
+    rows = re.findall(r"<tr>(.*?)</tr>", table)
     assert [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows] == shown
     assert (await owner.open(f"{path}/metric/nothing")).status_code == 404
     await owner.open(f"{path}/metric/costs?timezone=Mars")
@@ -135,8 +133,10 @@ async def test_ninety_days_stay_small(owner, path, rest, tenant, activity):
     assert len(re.findall(r"<[a-z]", page)) < MOST_ELEMENTS
     files = re.findall(r'(?:href|src)="(/static/[^"]+\.(?:css|js)[^"]*)"', page)
     assert len(files) > 5
-    sent = [page.encode(), *[(await owner.client.get(file)).content for file in files]]
-    assert sum(len(gzip.compress(part)) for part in sent) < MOST_BYTES
+    headers = {**SAME_ORIGIN, "Accept-Encoding": "gzip"}
+    sent = [await owner.client.get(file, headers=headers) for file in [owner.path, *files]]
+    assert {answer.headers["content-encoding"] for answer in sent} == {"gzip"}
+    assert sum(int(answer.headers["content-length"]) for answer in sent) < MOST_BYTES
 
 
 async def test_a_share_and_a_customer_are_filters(owner, path, rest, activity):
@@ -150,16 +150,6 @@ async def test_a_share_and_a_customer_are_filters(owner, path, rest, activity):
     ):
         page = (await owner.open(f"{path}?{ADDRESS}&metric=file_share_sessions{query}")).text
         assert table_in(page, "file_share_sessions")[-1][1] == sessions
-
-
-async def test_the_csv_file_is_the_series(owner, path, activity):
-    page = (await owner.open(f"{path}?{ADDRESS}&metric=file_share_sessions")).text
-    (address,) = re.findall(r'href="(/api/metrics/export[^"]*metrics=file_share_sessions)"', page)
-    answer = await owner.client.get(html.unescape(address), headers=SAME_ORIGIN)
-    assert answer.status_code == 200
-    rows = list(csv.DictReader(StringIO(answer.text)))
-    shown = [row[1] for row in table_in(page, "file_share_sessions")]
-    assert [row["file_share_sessions"] for row in rows][: len(shown)] == shown
 
 
 async def test_the_query_of_a_chart_gives_its_values_and_has_no_token(owner, path, gateway, tenant, activity):

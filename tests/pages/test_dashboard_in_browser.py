@@ -139,12 +139,13 @@ async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: B
         async with page.expect_download() as saved:
             await metric.get_by_role("button", name="PNG").click()
         picture = await saved.value
-        assert picture.suggested_filename == "file_share_sessions.png"
+        assert picture.suggested_filename.startswith("Sessions of ")
+        assert picture.suggested_filename.endswith(", 2026-01-26 to 2026-02-01.png")
         assert (await picture.path()).read_bytes().startswith(b"\x89PNG")
         async with page.expect_download() as saved:
             await metric.get_by_role("link", name="CSV").click()
         file = await saved.value
-        assert (await file.path()).read_text().startswith("range,timestamp,currency,file_share_sessions")
+        assert file.suggested_filename == picture.suggested_filename.replace(".png", ".csv")
         await page.keyboard.press("Escape")
         await expect(metric.locator(".menu")).not_to_have_attribute("open", "")
         await metric.locator("summary").click()
@@ -162,6 +163,14 @@ async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: B
         await expect(dialog.locator("tfoot")).to_contain_text("In all")
         await dialog.get_by_role("button", name="Close").click()
         await expect(dialog).to_be_hidden()
+        await metric.locator(".chart").focus()
+        await page.keyboard.press("End")
+        await page.keyboard.press("ArrowLeft")
+        reading = "Sat 31 Jan 2026: 1, Sat 24 Jan 2026: 0"
+        await expect(metric.locator(".chart")).to_have_attribute("aria-valuetext", reading)
+        await page.keyboard.press("Enter")
+        await page.wait_for_url("**/sessions?*&start_date=2026-01-31&end_date=2026-01-31")
+        await expect(page.locator(".count")).to_have_text("1 session")
 
 
 async def test_tabs_and_the_switch_change_the_charts_and_keep_the_page(chromium: Browser, site: Site) -> None:

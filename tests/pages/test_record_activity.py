@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gateway.web.dashboard.cards import NO_DATA
+
 
 async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(
     owner: Any, rest: Any, tenant: Any, customer: Any
@@ -22,3 +24,21 @@ async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(
     assert f'<a href="{base}/dashboard?range=30d&amp;customer_id={customer["id"]}' in owner.page.text
     await owner.open(f"{base}/shares/{idle['id']}")
     assert "Last 30 days" not in owner.text
+
+
+async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
+    owner: Any, rest: Any, tenant: Any, customer: Any
+) -> None:
+    """The revenue of a share is in the currency of its price, that of a customer in the workspace's."""
+    price = {"amount_type": "fixed", "price_amount": 1000, "price_currency": "eur"}
+    names = ("Field guide", "Idle")
+    shares = [await rest.create_share(data={"name": name, "prices": [price]}) for name in names]
+    for currency in ("eur", "usd"):
+        own = {"share_id": shares[0]["id"], "customer_id": customer["id"], "file_size_bytes": 1}
+        session = await rest.create_file_share_session(data=own)
+        await rest.record_payment(id=session["id"], data={"amount": 1000, "currency": currency})
+    await owner.open(f"/{tenant.slug}/shares")
+    assert "Field guide €10.00 €10.00 2 Public" in owner.text
+    assert f"Idle €10.00 {NO_DATA} None {NO_DATA} None Public" in owner.text
+    await owner.open(f"/{tenant.slug}/customers")
+    assert f"Ada {customer['email']} $10.00 2 Individual" in owner.text

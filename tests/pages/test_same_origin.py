@@ -130,6 +130,23 @@ async def test_a_form_of_another_site_does_nothing(gateway, owner, other_tenant,
     assert "Forged is ready." in owner.text
 
 
+async def test_no_two_pages_have_the_same_token_and_each_is_taken(owner):
+    """What a compressed page repeats is given away by its length."""
+    forms = []
+    for _ in range(3):
+        await owner.open("/account")
+        forms.append(owner.form("Save name"))
+    tokens = [dict(form.fields)["form_token"] for form in forms]
+    parts = [token[at : at + 8] for token in tokens for at in range(0, len(token) - 8, 8)]
+    assert len(set(parts)) == len(parts)
+    mixed = tokens[0][:43] + tokens[1][43:]
+    for wrong in (mixed, tokens[0][:-1], tokens[0] + "AAAA", tokens[0][:43], "A" * 86, ""):
+        answer = await owner.send(forms[0].action, [("form_token", wrong), ("name", "Ada")])
+        assert answer.status_code == 403, wrong
+    for form in forms:
+        assert (await owner.send(form.action, form.fields)).status_code == 200
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 async def test_a_browser_that_says_where_a_form_is_from_is_believed(owner, site):
     await owner.open("/workspaces")

@@ -54,6 +54,26 @@ async def test_errors_are_shown_beside_each_field_and_no_input_is_lost(owner, ap
     assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
 
 
+async def test_settings_that_two_change_at_once_are_merged(owner, api, tenant):
+    """Only what both changed is asked about, and saving again decides."""
+    await owner.open(f"/workspaces/{tenant.slug}")
+    theirs = {"website": "https://their.example/", "name": "Theirs"}
+    switched = {"notification_settings": {"new_payment": False}}
+    await api.update_workspace(id=tenant.id, data={**theirs, **switched})
+    answer = await owner.press("Save settings", name="Mine", email="mine@example.com")
+    assert answer.status_code == 409
+    words = "Somebody else has changed this meanwhile. It is Theirs now: save again to use yours instead"
+    assert f"Name: {words}" in owner.text
+    assert "Website (optional): Somebody" not in owner.text
+    assert (await api.get_workspace(id=tenant.id))["email"] is None
+    await owner.press("Save settings")
+    saved = await api.get_workspace(id=tenant.id)
+    assert [saved[name] for name in ("name", "email", "website")] == [
+        *("Mine", "mine@example.com", "https://their.example/")
+    ]
+    assert saved["notification_settings"]["new_payment"] is False
+
+
 async def test_errors_use_the_words_of_the_page(owner, tenant):
     await owner.open(f"/workspaces/{tenant.slug}")
     await owner.press("Save settings", name="A", website="nowhere")

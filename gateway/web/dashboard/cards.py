@@ -5,65 +5,28 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from markupsafe import Markup
-
 from gateway.web.charts.drawing import Series, draw
 from gateway.web.charts.moments import full_labels, short_labels
-from gateway.web.charts.numbers import Measure, change, write_percentage
-from gateway.web.dashboard.layout import BURDENS, PERCENTAGES, is_drawn_as_bars
-from gateway.web.dashboard.queries import csv_address
+from gateway.web.charts.numbers import Measure
+from gateway.web.dashboard.changes import Change, change_of, changes
+from gateway.web.dashboard.drawn import Card, Tab
+from gateway.web.dashboard.layout import DIVISORS, PERCENTAGES, is_drawn_as_bars
+from gateway.web.dashboard.opened import days_of, list_address, of_days
 from gateway.web.dashboard.question import Question, moments_of
 from schema.kit.columns import ColumnList, as_column_list
 from schema.metrics.metrics import MetricInfo, Metrics
-from storage.metrics.definitions import Unit
+from schema.values.prose import write_time
+from schema.workspaces.workspaces import Workspace
+from storage.metrics.definitions import BY_SLUG, Combination, Unit
+from storage.metrics.periods import Interval
 
 TALL, LOW = 280.0, 150.0
 # Between the values of a chart, in an attribute that its script reads.
 SEPARATOR = "|"
 MOSTLY_OVER = 0.9
-LARGEST_CHANGE = 10
-
-
-@dataclass(frozen=True)
-class Change:
-    """`12.5%`; `direction` is `up`, `down` or `level`, and `mood` is whether that is good."""
-
-    text: str
-    direction: str
-    mood: str
-    before: str
-
-
-@dataclass(frozen=True)
-class Card:
-    """A chart with what stands around it.
-
-    `values` are those of its periods as people read them, between separators, and `before` those of the
-    compared range. `page` is the address of its page, which has its table and the call behind it.
-    """
-
-    slug: str
-    name: str
-    description: str
-    total: str
-    change: Change | None
-    drawing: Markup
-    values: str
-    before: str
-    csv: str
-    page: str
-
-
-@dataclass(frozen=True)
-class Tab:
-    """A headline number over the large chart; `address` is the query that shows its chart."""
-
-    slug: str
-    name: str
-    description: str
-    total: str
-    change: Change | None
-    address: str
+NO_DATA = "\N{EN DASH}"
+# Metrics whose value for a range is that of its last period.
+_LAST_COUNTS = (Combination.RUNNING_SUM, Combination.GAUGE)
 
 
 @dataclass(frozen=True)
@@ -73,12 +36,19 @@ class Charts:
     question: Question
     arguments: Mapping[str, Any]
     answer: Metrics
-    slug: str
+    workspace: Workspace
 
     @cached_property
     def is_empty(self) -> bool:
         """Whether nothing at all happened in the range."""
         return not any(self._total(info) for info in self.answer.metrics)
+
+    @property
+    def of_what(self) -> str:
+        """What the name of a file says behind that of a metric."""
+        first, last = self.question.start_date, self.question.end_date
+        dates = f"{first}" if first == last else f"{first} to {last}"
+        return f" of {self.workspace.name}, {dates}"
 
     @cached_property
     def periods(self) -> int:
@@ -92,7 +62,23 @@ class Charts:
     @property
     def may_judge(self) -> bool:
         """Whether so little of the range is left that a change to the whole one before says something."""
-        return sum(self._are_complete) >= MOSTLY_OVER * self.periods
+        return self._hours is not None or sum(self._are_complete) >= MOSTLY_OVER * self.periods
+
+    @property
+    def until(self) -> str | None:
+        """The time of the day before until which it is compared with a day that is not over."""
+        if self._hours is None or self._compared is None:
+            return None
+        ends = self._compared.column("timestamp")[self._hours : self._hours + 1]
+        return write_time(moments_of(ends)[0]) if ends else None
+
+    @cached_property
+    def days(self) -> list[tuple[str, str]]:
+        """The first and last date of each period; none for hours, of which no list is."""
+        if self.question.used_interval is Interval.HOUR:
+            return []
+        moments = moments_of(self._columns.column("timestamp"))
+        return days_of(moments, self.question.start_date, self.question.end_date)
 
     @property
     def others(self) -> list[str]:
@@ -119,6 +105,9 @@ class Charts:
             for label, is_complete in zip(self._labels, self._are_complete, strict=True)
         ]
 
+    def measure(self, slug: str) -> Measure:
+        return self._measure(self._infos[slug])
+
     def total(self, slug: str) -> float:
         return float(getattr(self.answer.totals, slug))
 
@@ -129,7 +118,7 @@ class Charts:
             slug=slug,
             name=info.display_name,
             description=info.description,
-            total=measure.full(self._total(info)),
+            total=self._written_total(info, measure),
             change=self._change(info, measure),
             address=self.question.address(metric=slug),
         )
@@ -139,7 +128,9 @@ class Charts:
         measure = self._measure(info)
         values = self._columns.column(slug)
         compared = None if self._compared is None else self._compared.column(slug)
-        total = measure.full(self._total(info))
+        total = self._written_total(info, measure)
+        query = self.question.address()
+        page = f"/{self.workspace.slug}/dashboard/metric/{slug}"
         series = Series(
             slug=slug,
             title=info.display_name,
@@ -158,20 +149,31 @@ class Charts:
             total=total,
             change=self._change(info, measure),
             drawing=draw(series, TALL if tall else LOW),
-            values=SEPARATOR.join(measure.all_full(values)),
-            before=SEPARATOR.join(self._as_many(values, measure.all_full(compared or ()))),
-            csv=csv_address(self.arguments, slug),
-            page=f"/{self.slug}/dashboard/metric/{slug}?{self.question.address()}",
+            values=SEPARATOR.join(self._written(slug, measure, self._columns)),
+            before=SEPARATOR.join(self._before(slug, measure)),
+            changes=SEPARATOR.join(changes(values, compared or ())),
+            csv=f"{page}/csv?{query}",
+            page=f"{page}?{query}",
+            rows=list_address(self.workspace.slug, self.answer.rows, slug) if self.days else None,
         )
 
     def rows(self, slug: str) -> list[tuple[str, ...]]:
         """The rows of the table of a chart: a period, its value and, where there is one, that before."""
-        measure = self._measure(self._infos[slug])
-        values = self._columns.column(slug)
-        columns = [self.labels, measure.all_full(values)]
+        measure = self.measure(slug)
+        columns = [self.labels, self._written(slug, measure, self._columns)]
         if self._compared is not None:
-            columns.append(self._as_many(values, measure.all_full(self._compared.column(slug))))
+            columns.append(self._before(slug, measure))
         return list(zip(*columns, strict=True))
+
+    def lists(self, slug: str) -> list[str]:
+        """The pages of what each period counts, in the order of the rows; none where there are no lists."""
+        address = list_address(self.workspace.slug, self.answer.rows, slug)
+        return [] if address is None else [of_days(address, days) for days in self.days]
+
+    def sides(self, slug: str) -> list[tuple[Sequence[str], Sequence[float | None]]]:
+        """The moments and values of the range, then those of the compared one; None is no data."""
+        both = [columns for columns in (self._columns, self._compared) if columns is not None]
+        return [(columns.column("timestamp"), self._known(slug, columns)) for columns in both]
 
     @cached_property
     def _infos(self) -> Mapping[str, MetricInfo]:
@@ -200,8 +202,42 @@ class Charts:
         moments = moments_of(self._columns.column("timestamp"))
         return short_labels(moments, self.question.used_interval)
 
+    @cached_property
+    def _hours(self) -> int | None:
+        """How many hours have begun of a day that is not over, and is compared with the day before."""
+        is_by_hours = self.question.is_of_one_day and self.question.used_interval is Interval.HOUR
+        if not is_by_hours or not self.is_unfinished or self._compared is None:
+            return None
+        return sum(self._are_complete) + 1
+
     def _total(self, info: MetricInfo) -> float:
         return float(getattr(self.answer.totals, info.slug.value))
+
+    def _written_total(self, info: MetricInfo, measure: Measure) -> str:
+        divisor = DIVISORS.get(info.slug.value)
+        has_data = divisor is None or getattr(self.answer.totals, divisor, None) != 0
+        return measure.full(self._total(info)) if has_data else NO_DATA
+
+    def _written(self, slug: str, measure: Measure, columns: ColumnList[Any]) -> list[str]:
+        texts, known = measure.all_full(columns.column(slug)), self._known(slug, columns)
+        return [NO_DATA if value is None else text for text, value in zip(texts, known, strict=True)]
+
+    def _known(self, slug: str, columns: ColumnList[Any]) -> Sequence[float | None]:
+        """The values; None for a ratio to nothing."""
+        values: Sequence[float] = columns.column(slug)
+        divisor = DIVISORS.get(slug)
+        if divisor is None or divisor not in self._infos:
+            return values
+        pairs = zip(values, columns.column(divisor), strict=True)
+        return [value if per else None for value, per in pairs]
+
+    def _before(self, slug: str, measure: Measure) -> list[str]:
+        """A month, say, may have fewer days than the one before it, or more."""
+        if self._compared is None:
+            return []
+        many = len(self._columns.column(slug))
+        kept = self._written(slug, measure, self._compared)[:many]
+        return kept + [NO_DATA] * (many - len(kept))
 
     def _measure(self, info: MetricInfo) -> Measure:
         return Measure(info.unit, self.answer.currency, info.slug.value in PERCENTAGES)
@@ -217,28 +253,19 @@ class Charts:
         )
 
     def _change(self, info: MetricInfo, measure: Measure) -> Change | None:
-        comparison = self.answer.comparison
-        if comparison is None:
+        before = self._total_before(info.slug.value)
+        if before is None or self._written_total(info, measure) == NO_DATA:
             return None
-        slug = info.slug.value
-        before = float(getattr(comparison.totals, slug))
-        fraction = change(self._total(info), before)
-        if fraction is None:
-            text = "new" if self._total(info) else write_percentage(0, 0)
-            return Change(text, "level", "neutral", measure.full(before))
-        direction = "level" if abs(fraction) < 0.0005 else "up" if fraction > 0 else "down"
-        is_good = (direction == "up") is not (slug in BURDENS)
-        mood = "good" if is_good else "bad"
-        if direction == "level" or not self.may_judge:
-            mood = "neutral"
-        text = write_percentage(100 * abs(fraction))
-        if abs(fraction) > LARGEST_CHANGE:
-            text = f"over {write_percentage(100 * LARGEST_CHANGE, 0)}"
-        return Change(text, direction, mood, measure.full(before))
+        return change_of(info.slug.value, measure, self._total(info), before, may_judge=self.may_judge)
 
-    def _as_many(self, values: Sequence[float], before: list[str]) -> list[str]:
-        """A month, say, may have fewer days than the one before it, or more."""
-        if self._compared is None:
-            return []
-        kept = before[: len(values)]
-        return kept + ["\N{EN DASH}"] * (len(values) - len(kept))
+    def _total_before(self, slug: str) -> float | None:
+        """That of the compared range, or of as much of it as is over of this one; None if it has none."""
+        if self.answer.comparison is None or self._compared is None:
+            return None
+        if self._hours is None:
+            return float(getattr(self.answer.comparison.totals, slug))
+        values = self._compared.column(slug)[: self._hours]
+        combines = BY_SLUG[slug].combines
+        if combines is Combination.SUM:
+            return float(sum(values))
+        return float(values[-1]) if values and combines in _LAST_COUNTS else None

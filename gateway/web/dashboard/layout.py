@@ -19,7 +19,21 @@ CUMULATIVE = {
     "file_share_sessions": "cumulative_file_share_sessions",
     "file_share_downloads": "cumulative_file_share_downloads",
 }
+_COUNTS = (Combination.SUM, Combination.DISTINCT)
 PERCENTAGES = frozenset({"file_share_payment_conversion"})
+# What a ratio is to, as a metric. One that is to no metric is 0 only without data.
+DIVISORS = {
+    metric.slug: next(
+        (
+            each.slug
+            for each in METRICS
+            if each.of == metric.per and each.combines in _COUNTS and not each.less
+        ),
+        metric.slug,
+    )
+    for metric in METRICS
+    if metric.per is not None
+}
 # Less of these is better.
 BURDENS = frozenset(
     {

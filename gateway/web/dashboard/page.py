@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from gateway.web.dashboard.arrangement import Arrangement, arrangement_of
 from gateway.web.dashboard.asked import Asked, choices_of, read_asked
-from gateway.web.dashboard.cards import Card, Charts
+from gateway.web.dashboard.cards import Charts
+from gateway.web.dashboard.drawn import Card
 from gateway.web.dashboard.layout import HEADLINE
 from gateway.web.dashboard.parts import Part, Step, attempt, first_steps, latest
 from gateway.web.dashboard.queries import report_of
@@ -41,7 +42,7 @@ async def show_dashboard(visit: Visit) -> Response:
             problems = at_fields(refused.failure.problems)
             asked = replace(asked, form=replace(asked.form, problems=problems))
         elif refused.content is not None:
-            charts = Charts(asked.question, arguments, refused.content, asked.workspace.slug)
+            charts = Charts(asked.question, arguments, refused.content, asked.workspace)
     lists = {} if asked.form.problems else await latest(visit, asked.workspace, asked.question)
     return visit.render(
         "dashboard.html",

@@ -1,15 +1,12 @@
-"""The call behind a chart: as a GraphQL document, a curl command and the address of a CSV file.
+"""The call behind a chart: as a GraphQL document and as a curl command.
 
 None of them has a credential: the command reads it from `$TOKEN`.
 """
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from strawberry.utils.str_converters import to_camel_case
-
-from rest_compat.routing.paths import PREFIX
 
 _IN_CAPITALS = frozenset({"interval", "currency", "compare", "metrics"})
 
@@ -34,11 +31,6 @@ def curl_of(arguments: Mapping[str, Any], slug: str, base_url: str) -> str:
         *sent,
     ]
     return " \\\n".join(lines)
-
-
-def csv_address(arguments: Mapping[str, Any], slug: str) -> str:
-    """The address on the host that serves the page, where the session counts."""
-    return f"{PREFIX}/metrics/export?{urlencode(_pairs(arguments, slug))}"
 
 
 def report_of(base_url: str) -> str:

@@ -29,6 +29,8 @@ RANGES = (
 )
 _DAYS = {"today": 0, "7d": 6, "30d": 29, "90d": 89}
 DEFAULT_RANGE = "30d"
+# What the range before is for those that would not fit side by side.
+_ALIGNED = {"month": ComparedRange.PREVIOUS_MONTH, "12m": ComparedRange.PREVIOUS_YEAR}
 NOT_COMPARED = "none"
 _INTERVALS = ((2, Interval.HOUR), (92, Interval.DAY), (190, Interval.WEEK), (1500, Interval.MONTH))
 _HOURS_OF_A_DAY = 24
@@ -66,6 +68,16 @@ class Question:
         return next((interval for most, interval in _INTERVALS if days <= most), Interval.YEAR)
 
     @property
+    def compared_by(self) -> ComparedRange | None:
+        """The range to compare with; the one before this month, say, has the same days."""
+        is_previous = self.compare is ComparedRange.PREVIOUS
+        return _ALIGNED.get(self.range, self.compare) if is_previous else self.compare
+
+    @property
+    def is_of_one_day(self) -> bool:
+        return self.start_date == self.end_date
+
+    @property
     def is_of_another_metric(self) -> bool:
         """Whether the large chart is of another metric than the first."""
         return self.metric != HEADLINE[0]
@@ -83,7 +95,7 @@ class Question:
             "timezone": self.timezone,
             **self.filters(workspace),
             **({} if self.currency is None else {"currency": self.currency}),
-            **({} if self.compare is None else {"compare": self.compare.value}),
+            **({} if self.compared_by is None else {"compare": self.compared_by.value}),
         }
 
     def filters(self, workspace: Workspace) -> dict[str, Any]:

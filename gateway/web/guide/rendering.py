@@ -51,9 +51,13 @@ def render(page: Page, written: Callable[[str], str]) -> str:
     """The page as HTML; `written` puts the gateway's addresses into its text."""
     parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
     tokens = parser.parse(written(page.text))
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for before, token, following in zip([None, *tokens[:-1]], tokens, [*tokens[1:], None], strict=True):
         if token.type == "heading_open" and token.tag != "h1" and following is not None:
             token.attrSet("id", anchor(following.content))
+        beside = {"th_open": following, "th_close": before}.get(token.type)
+        if beside is not None and not beside.content:
+            # Above the names of rows there is nothing that could be the heading of a column.
+            token.tag = "td"
         if token.children:
             token.children = _linked(token.children, page)
     html: str = parser.renderer.render(tokens, parser.options, {})

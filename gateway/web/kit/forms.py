@@ -13,7 +13,7 @@ from gateway.web.words.problems import in_plain_words
 from resolvers.operations.bodies import read_body
 from schema.errors import Invalid, NotPermitted, Problem, problem
 from schema.languages.speech import gettext
-from storage.sealing import Purpose, is_signed, sign
+from storage.sealing import Purpose, is_signed, masked, sign, unmasked
 
 TOKEN = "form_token"  # noqa: S105
 MOST_FIELDS = 1000
@@ -81,8 +81,8 @@ class Form:
 
 
 def token_for(secret: bytes, binding: str) -> str:
-    """The token of a form; `binding` is a secret of the browser that it is for."""
-    return sign(secret, Purpose.FORM, binding)
+    """A token of a form, another one each time; `binding` is a secret of the browser that it is for."""
+    return masked(sign(secret, Purpose.FORM, binding))
 
 
 async def read_form(request: Request, secret: bytes, binding: str) -> Form:
@@ -102,7 +102,7 @@ async def read_form(request: Request, secret: bytes, binding: str) -> Form:
     except ValueError:
         raise Invalid([problem(("body",), "This form cannot be read", "form")]) from None
     tokens = values.pop(TOKEN, [])
-    if len(tokens) != 1 or not is_signed(secret, Purpose.FORM, tokens[0], binding):
+    if len(tokens) != 1 or not is_signed(secret, Purpose.FORM, unmasked(tokens[0]), binding):
         raise NotPermitted(
             "This form has expired, so nothing was changed. Go back, reload the page and try again."
         )

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Self
 from urllib.parse import urlencode
 
@@ -109,7 +110,7 @@ class Visit:
         shown = {**values, "visit": self, "notice": notice}
         response = html_page(template, policy, status_code, zone=zone_of(self.request), **shown)
         response.headers["Cache-Control"] = NEVER_KEEP
-        response.headers["Vary"] = "Accept-Language, Cookie"
+        response.headers["Vary"] = f"{self._compressing(status_code)}Accept-Language, Cookie"
         if notice is not None:
             self.cookies.clear(response, NOTICE)
         if self.cookies.read(self.request, VISITOR) != self.visitor:
@@ -143,9 +144,9 @@ class Visit:
         """Whether the page is translated and can be asked for again in another language."""
         return self.request.method in ("GET", "HEAD") and getattr(self.request.state, "is_translated", False)
 
-    @property
+    @cached_property
     def form_token(self) -> str:
-        """The value of the hidden field `form_token` in each form."""
+        """The value of the hidden field `form_token` in each form of this answer."""
         return token_for(self.ctx.services.secret_key, self.binding)
 
     @property
@@ -163,6 +164,14 @@ class Visit:
         workspace = getattr(self.request.state, "workspace", None)
         if workspace is not None and self.cookies.read(self.request, LAST_WORKSPACE) != workspace.slug:
             self.cookies.write(response, LAST_WORKSPACE, workspace.slug, seconds=WORKSPACE_KEPT)
+
+    def _compressing(self, status_code: int) -> str:
+        """What `Vary` begins with if the page may be compressed: it is one that its reader signed in for.
+
+        Answers to forms show secrets once, and pages of visitors hold those of mailed links.
+        """
+        is_compressed = self.request.method == "GET" and status_code == 200 and self.binding != self.visitor
+        return "Accept-Encoding, " if is_compressed else ""
 
     def _notice(self) -> str | None:
         value = self.cookies.read(self.request, NOTICE) or ""

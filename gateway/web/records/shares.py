@@ -6,6 +6,7 @@ from typing import Any
 from gateway.web.records.kit import choices
 from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
 from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.figures import FIGURES
 from gateway.web.records.kit.records import Records, Related, Step, Task
 from gateway.web.words.portal import price
 from resolvers.shares.shares import create_share, delete_share, get_share, list_shares, update_share
@@ -107,6 +108,7 @@ SHARES = Records(
     columns=(
         Column("name", draw=_name),
         Column("price_amount", "Price", _price),
+        *FIGURES,
         Column("visibility", "State", _state),
         Column("created_at"),
     ),

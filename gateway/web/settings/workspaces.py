@@ -9,6 +9,7 @@ from gateway.web.kit.forms import Form
 from gateway.web.kit.languages import NAMES
 from gateway.web.kit.visits import HOME_PATH, Visit, page
 from gateway.web.kit.workspaces import workspace_of
+from gateway.web.settings.merging import Settings, merged, opened
 from gateway.web.settings.pictures import picture_policy, pictures_for
 from resolvers.workspaces.copying import copy_workspace
 from resolvers.workspaces.deletion import delete_workspace
@@ -22,6 +23,8 @@ from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency, FileService, WorkspaceRole
 from storage.metrics.zones import is_zone, zone_names
 
+REQUIRED = ("name", "default_presentment_currency")
+OPTIONAL = ("email", "website", "avatar_url", "timezone", "language")
 # The settings with a checkbox on the page, named as in the API. The API also stores settings that change
 # nothing here; a page that offered them would promise something.
 SWITCHES = (
@@ -72,28 +75,35 @@ async def take_workspace(visit: Visit) -> Response:
 
 async def show_settings(visit: Visit) -> Response:
     workspace = await workspace_of(visit)
-    return await _show_settings(visit, workspace, _saved(workspace))
+    return await _show_settings(visit, workspace, opened(_saved(workspace)))
 
 
 async def take_settings(visit: Visit) -> Response:
     form = await visit.form()
     workspace = await workspace_of(visit)
+    settings = merged(form, _saved(workspace), (*REQUIRED, *OPTIONAL, *SWITCHES))
+    if settings.form.problems:
+        return await _show_settings(visit, workspace, settings.form, 409)
+    try:
+        await visit.call(update_workspace, id=workspace.id, data=_data(settings))
+    except Invalid as invalid:
+        return await _show_settings(visit, workspace, settings.form.refused(invalid), 422)
+    return visit.redirect(visit.request.url.path, "Settings saved.")
+
+
+def _data(settings: Settings) -> dict[str, Any]:
+    """The settings that are to be saved."""
     data: dict[str, Any] = {
-        "name": form.text("name"),
-        "default_presentment_currency": form.text("default_presentment_currency"),
-        **{name: form.optional(name) for name in ("email", "website", "avatar_url", "timezone", "language")},
+        name: settings.form.text(name) for name in settings.changed.intersection(REQUIRED)
     }
-    for name in SWITCHES:
+    data |= {name: settings.form.optional(name) for name in settings.changed.intersection(OPTIONAL)}
+    for name in settings.changed.intersection(SWITCHES):
         *objects, last = name.split(".")
         place = data
         for key in objects:
             place = place.setdefault(key, {})
-        place[last] = form.checked(name)
-    try:
-        await visit.call(update_workspace, id=workspace.id, data=data)
-    except Invalid as invalid:
-        return await _show_settings(visit, workspace, form.refused(invalid), 422)
-    return visit.redirect(visit.request.url.path, "Settings saved.")
+        place[last] = settings.form.checked(name)
+    return data
 
 
 async def take_copy(visit: Visit) -> Response:
@@ -111,7 +121,8 @@ async def take_deletion(visit: Visit) -> Response:
     if form.text("slug").lower() != workspace.slug:
         message = f"This is not the slug of the workspace, {workspace.slug}"
         wrong = Invalid([problem(("data", "slug"), message, "confirmation")])
-        return await _show_settings(visit, workspace, _saved(workspace), 422, deletion=form.refused(wrong))
+        saved = opened(_saved(workspace))
+        return await _show_settings(visit, workspace, saved, 422, deletion=form.refused(wrong))
     await visit.call(delete_workspace, id=workspace.id)
     return visit.redirect(HOME_PATH, f"{workspace.name} is deleted.")
 
@@ -159,9 +170,7 @@ def _saved(workspace: Workspace) -> Form:
     """The settings as they are."""
     values = workspace.model_dump(mode="json")
     switches = {name: _at(values, name) for name in SWITCHES}
-    general = ("name", "email", "website", "avatar_url")
-    chosen = ("default_presentment_currency", "timezone", "language")
-    return Form.of(**{name: values.get(name) for name in (*general, *chosen)}, **switches)
+    return Form.of(**{name: values.get(name) for name in (*REQUIRED, *OPTIONAL)}, **switches)
 
 
 def _at(values: Any, name: str) -> Any:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.web.dashboard.cards import Card, Charts
+from gateway.web.dashboard.cards import Charts
+from gateway.web.dashboard.drawn import Card
 from gateway.web.dashboard.parts import attempt
 from gateway.web.dashboard.question import read_question
 from gateway.web.kit.visits import Visit
@@ -30,7 +31,7 @@ async def activity_of(visit: Visit, workspace: Workspace, filter_name: str, reco
     part = await attempt(visit.call(get_metrics, filters={**arguments, "metrics": list(MEASURED)}))
     if part.content is None:
         return None
-    charts = Charts(question, arguments, part.content, workspace.slug)
+    charts = Charts(question, arguments, part.content, workspace)
     if charts.is_empty and not charts.others:
         return None
     cards = [charts.card(slug) for slug in MEASURED]

@@ -55,10 +55,14 @@ NOTHING = Cell("nothing")
 
 @dataclass
 class Shown:
-    """The page that shows values: its address' beginning, and the names of what its records refer to."""
+    """The page that shows values: its address' beginning, and the names of what its records refer to.
+
+    `figures` are those of records by their ids and metrics.
+    """
 
     base: str
     names: dict[str, str] = field(default_factory=dict)
+    figures: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 Draw = Callable[[Any, Shown], Cell]

@@ -19,6 +19,7 @@ from gateway.web.kit.workspaces import workspace_of
 from gateway.web.records.kit.cells import Cell, Column, Shown
 from gateway.web.records.kit.choices import chosen_fields, uploaded_policy
 from gateway.web.records.kit.fields import Field
+from gateway.web.records.kit.figures import figures_of
 from gateway.web.records.kit.names import names_in
 from gateway.web.records.kit.records import Records
 from gateway.web.records.kit.uploads import upload_origin
@@ -104,7 +105,7 @@ async def show_list(visit: Visit, records: Records) -> Response:
     rows = []
     shown = Shown(f"/{workspace.slug}")
     if listing is not None:
-        rows = await table_of(visit, records, listing.data, shown, records.columns)
+        rows = await _rows(visit, workspace, records, listing.data, shown)
     origins = [await upload_origin(visit)] if records.uploads else []
     return visit.render(
         "records.html",
@@ -123,6 +124,15 @@ async def show_list(visit: Visit, records: Records) -> Response:
         addressed=lambda **changes: _address(visit, changes),
         call=call_of(visit, records.find, filters=filters) if listing is not None else None,
     )
+
+
+async def _rows(
+    visit: Visit, workspace: Workspace, records: Records, found: Sequence[Any], shown: Shown
+) -> list[Row]:
+    """The rows of the list, with figures if its records have any."""
+    if records.measured_by and found:
+        shown.figures = await figures_of(visit, workspace, records.measured_by, found)
+    return await table_of(visit, records, found, shown, records.columns)
 
 
 def _suggesting(each: Field) -> Field:

@@ -3,25 +3,36 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from gateway.web.kit.forms import Form
-from gateway.web.records.kit.fields import Field
 from gateway.web.records.kit.values import Texts
 
 # The field of a form with the texts that it was opened with.
 OPENED = "opened"
 
 
+class Named(Protocol):
+    """A field of a form."""
+
+    @property
+    def name(self) -> str:
+        """That of its texts, or what those of its parts begin with."""
+
+
+AnyField = TypeVar("AnyField", bound=Named)
+
+
 @dataclass(frozen=True)
-class Merge:
+class Merge(Generic[AnyField]):
     """The texts of both edits together; of the `disputed` fields those of the member who sent the form.
 
     `theirs` are the fields that only somebody else changed.
     """
 
     texts: Texts
-    disputed: Sequence[Field]
-    theirs: Sequence[Field]
+    disputed: Sequence[AnyField]
+    theirs: Sequence[AnyField]
 
 
 def opened_with(texts: Texts) -> dict[str, list[str]]:
@@ -29,7 +40,7 @@ def opened_with(texts: Texts) -> dict[str, list[str]]:
     return {OPENED: [json.dumps({name: values for name, values in texts.items() if any(values)})]}
 
 
-def merge(form: Form, fields: Sequence[Field], mine: Texts, theirs: Texts) -> Merge:
+def merge(form: Form, fields: Sequence[AnyField], mine: Texts, theirs: Texts) -> Merge[AnyField]:
     """Merge what was sent with what is saved now; without what the form was opened with, all is disputed."""
     opened = _opened(form)
     texts: Texts = {}
@@ -45,7 +56,7 @@ def merge(form: Form, fields: Sequence[Field], mine: Texts, theirs: Texts) -> Me
     return Merge(texts, disputed, only_theirs)
 
 
-def of_field(texts: Texts, each: Field) -> Texts:
+def of_field(texts: Texts, each: Named) -> Texts:
     """The field's texts and those of its parts."""
     return {
         name: values

@@ -44,7 +44,7 @@ class TaskForm:
     task: Task
     record: Any
     reading: Reading | None = None
-    merge: Merge | None = None
+    merge: Merge[Field] | None = None
 
     @property
     def is_change(self) -> bool:

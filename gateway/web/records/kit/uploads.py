@@ -14,6 +14,7 @@ from resolvers.files.files import list_files
 from resolvers.files.uploads import store_failures
 from schema.files.files import File
 from schema.kit.pages import MOST_PER_PAGE
+from schema.values.prose import write_size
 from schema.workspaces.workspaces import Workspace
 
 MOST_OFFERED = 24
@@ -56,7 +57,7 @@ async def _choices(visit: Visit, workspace: Workspace, each: Field, ids: Sequenc
 
 
 def _choice(file: File, *, is_chosen: bool) -> Choice:
-    cell = Cell("image", file.public_url) if file.public_url else Cell("text", file.size_readable)
+    cell = Cell("image", file.public_url) if file.public_url else Cell("text", write_size(file.size))
     return Choice(str(file.id), file.name, cell, is_chosen)
 
 

@@ -1,0 +1,63 @@
+"""Columns of a list with what happened with each of its records in the last 30 days."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.web.charts.numbers import Measure
+from gateway.web.dashboard.parts import attempt
+from gateway.web.dashboard.question import read_question
+from gateway.web.kit.visits import Visit
+from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
+from resolvers.metrics.metrics import get_metrics
+from schema.metrics.query import MOST_GROUPS
+from schema.workspaces.workspaces import Workspace
+from storage.enums import Currency
+from storage.metrics.periods import Interval
+
+_HEADINGS = {"file_share_revenue": "Revenue, 30 days", "file_share_sessions": "Sessions, 30 days"}
+
+
+def _column(slug: str, heading: str) -> Column:
+    def draw(record: Any, shown: Shown) -> Cell:
+        text = shown.figures.get((str(record.id), slug))
+        return NOTHING if text is None else Cell("figure", text)
+
+    return Column(slug, heading, draw)
+
+
+FIGURES = tuple(_column(slug, heading) for slug, heading in _HEADINGS.items())
+
+
+async def figures_of(
+    visit: Visit, workspace: Workspace, measured_by: str, found: Sequence[Any]
+) -> dict[tuple[str, str], str]:
+    """The figures by record and metric; none for a member who may not read metrics.
+
+    `measured_by` is the filter of metrics that selects a record. Revenue is in the currency of the record's
+    price, else in the workspace's.
+    """
+    by_currency: defaultdict[Currency, list[str]] = defaultdict(list)
+    for record in found:
+        by_currency[_currency_of(record, workspace)].append(str(record.id))
+    question, _ = read_question({}, workspace)
+    asked = question.filters(workspace) | question.dates()
+    asked |= {"interval": Interval.YEAR.value, "metrics": list(_HEADINGS), "top": MOST_GROUPS}
+    asked["group_by"] = measured_by.removesuffix("_id")
+    figures: dict[tuple[str, str], str] = {}
+    for currency, ids in by_currency.items():
+        filters = asked | {measured_by: ids, "currency": currency.value}
+        answer = (await attempt(visit.call(get_metrics, filters=filters))).content
+        if answer is None:
+            return {}
+        for group in answer.groups:
+            for info in answer.metrics:
+                total = getattr(group.totals, info.slug.value)
+                figures[str(group.key), info.slug.value] = Measure(info.unit, currency).full(total)
+    return figures
+
+
+def _currency_of(record: Any, workspace: Workspace) -> Currency:
+    prices = getattr(record, "prices", ())
+    own = prices[0].price_currency if prices else None
+    return own or workspace.default_presentment_currency

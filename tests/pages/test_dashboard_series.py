@@ -1,0 +1,130 @@
+"""The series of a dashboard: what they are compared with, their files, and the rows behind them."""
+
+import csv
+import html
+import json
+import re
+from datetime import UTC, datetime
+from functools import partial
+from io import StringIO
+from urllib.parse import unquote
+
+import pytest
+
+from gateway.web.dashboard import question
+from gateway.web.dashboard.cards import NO_DATA
+from resolvers.metrics import answers
+from tests.support.tenants.dashboards import ADDRESS, make_activity, table_in
+
+
+@pytest.fixture
+async def activity(rest):
+    return await make_activity(rest)
+
+
+@pytest.fixture
+def path(tenant):
+    return f"/{tenant.slug}/dashboard"
+
+
+async def compare_in(rest, tenant):
+    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
+
+
+async def csv_of(owner, page, slug):
+    """The rows of a chart's file, and its name."""
+    (address,) = re.findall(rf'href="([^"]*/metric/{slug}/csv[^"]*)"', page)
+    answer = await owner.client.get(html.unescape(address))
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    name = unquote(answer.headers["content-disposition"].partition("filename*=UTF-8''")[2])
+    return list(csv.DictReader(StringIO(answer.text))), name
+
+
+async def test_the_csv_file_is_the_series(owner, path, activity):
+    page = (await owner.open(f"{path}?{ADDRESS}&metric=file_share_sessions")).text
+    rows, _ = await csv_of(owner, page, "file_share_sessions")
+    shown = [row[1] for row in table_in(page, "file_share_sessions")[:-1]]
+    assert [row["Sessions"] for row in rows] == shown
+
+
+async def test_a_csv_file_has_major_units_and_a_name_that_says_what_it_is(
+    owner, path, rest, tenant, activity
+):
+    await compare_in(rest, tenant)
+    await rest.update_workspace(id=tenant.id, data={"name": "Harbour/Prints"})
+    page = (await owner.open(f"{path}?{ADDRESS}")).text
+    rows, name = await csv_of(owner, page, "file_share_revenue")
+    assert name == "Revenue of HarbourPrints, 2026-01-26 to 2026-02-01.csv"
+    assert rows[5] == {
+        "Period": "2026-01-31",
+        "Revenue (USD)": "15.00",
+        "Period before": "2026-01-24",
+        "Revenue (USD) before": "0.00",
+    }
+    assert len(rows) == 7
+    rows, _ = await csv_of(owner, page, "file_share_payment_conversion")
+    # What is a ratio to nothing is empty.
+    assert [row["Payment conversion (%)"] for row in rows] == [*[""] * 5, "100", ""]
+    assert (await owner.open(f"{path}/metric/nothing/csv")).status_code == 404
+    hours = "range=custom&start_date=2026-01-31&end_date=2026-01-31"
+    page = (await owner.open(f"{path}?{hours}")).text
+    rows, name = await csv_of(owner, page, "file_share_revenue")
+    assert name == "Revenue of HarbourPrints, 2026-01-31.csv"
+    assert rows[9]["Period"] == "2026-01-31 09:00"
+
+
+async def test_a_ratio_to_nothing_is_a_dash(owner, path, activity):
+    page = (await owner.open(f"{path}?{ADDRESS}")).text
+    conversions = [row[1] for row in table_in(page, "file_share_payment_conversion")]
+    assert conversions == [*[NO_DATA] * 5, "100.0%", NO_DATA, "100.0%"]
+    assert table_in(page, "file_share_paid_sessions")[0][1] == "0"
+    page = (await owner.open(f"{path}?range=custom&start_date=2026-02-01&end_date=2026-02-02")).text
+    assert {row[1] for row in table_in(page, "file_share_avg_price")} == {NO_DATA}
+
+
+async def test_a_period_opens_the_rows_that_it_counts(owner, path, rest, activity):
+    await owner.open(f"{path}/metric/file_share_sessions?{ADDRESS}")
+    found = []
+    for address in [link for link in owner.reading.links if "metric=file_share_sessions&" in link]:
+        if "/sessions?" in address:
+            text = (await owner.open(address)).text
+            found.append(int((re.findall(r'<p class="count">(\d+)', text) or ["0"])[0]))
+    assert found == [0, 0, 0, 1, 0, 1, 0]
+    page = (await owner.open(f"{path}?{ADDRESS}&cumulative=1&interval=week&metric=file_share_sessions")).text
+    days = json.loads(html.unescape(re.findall(r'data-days="([^"]*)"', page)[0]))
+    assert days == [["2026-01-26", "2026-02-01"]]
+    section = page.partition('id="cumulative_file_share_sessions"')[2]
+    assert "start_date=2026-01-26" in re.findall(r'data-rows="([^"]*)"', section)[0]
+    hours = "range=custom&start_date=2026-01-31&end_date=2026-01-31"
+    assert "data-rows" not in (await owner.open(f"{path}?{hours}")).text
+
+
+async def test_ranges_are_compared_with_those_that_line_up(owner, path, rest, tenant, monkeypatch):
+    """This month with the same days of the one before, twelve months with the same months a year before."""
+    await compare_in(rest, tenant)
+    moment = datetime(2026, 3, 30, 9, 20, tzinfo=UTC)
+    monkeypatch.setattr(question, "now", lambda: moment)
+    page = (await owner.open(f"{path}?range=month&metric=file_share_sessions")).text
+    assert "Dashed: 1 February 2026 to 28 February 2026" in owner.text
+    assert table_in(page, "file_share_sessions")[29] == ["Mon 30 Mar 2026", "0", NO_DATA]
+    await owner.open(f"{path}?range=12m")
+    assert "Dashed: 1 April 2024 to 30 March 2025" in owner.text
+    await owner.open(f"{path}?range=month&compare=previous_year")
+    assert "Dashed: 1 March 2025 to 30 March 2025" in owner.text
+
+
+async def test_today_is_compared_with_yesterday_until_the_same_hour(
+    owner, path, rest, tenant, activity, monkeypatch
+):
+    await compare_in(rest, tenant)
+    for hour, before in ((8, "0"), (9, "1")):
+        for module in (question, answers):
+            monkeypatch.setattr(module, "now", partial(datetime, 2026, 2, 1, hour, 20, tzinfo=UTC))
+        page = (await owner.open(f"{path}?range=today&metric=file_share_sessions")).text
+        *rows, total = table_in(page, "file_share_sessions")
+        assert [row[2] for row in rows] == [*["0"] * 9, "1", *["0"] * 14]
+        assert total == ["In all", "0", before]
+        assert f"until {hour + 1:02}:00 of the day before" in owner.text
+        # A ratio of a part of a day is none of its hours'.
+        assert table_in(page, "file_share_avg_downloads")[-1] == ["In all", NO_DATA]
