@@ -37,6 +37,7 @@ RUN_ELSEWHERE = {
     "duograph workspaces move": "tests/cluster/moved_workspaces.py",
     "npx graphql-codegen": "tests/clients/test_generated_clients.py",
     'import { createClient } from "graphql-ws"': "tests/clients/test_live_clients.py",
+    'import { createServer } from "node:http"': "tests/clients/test_webhook_receivers.py",
 }
 # Pages about servers and machines, which only other tests can have.
 PAGES_RUN_ELSEWHERE = {
