@@ -28,6 +28,10 @@ EXAMPLES = int(os.environ.get("EXAMPLES", "3"))
 SEED = int(os.environ.get("SEED", "1"))
 READS = sorted(name for name, operation in OPERATIONS.items() if name.startswith(("get_", "list_")))
 CHANGES = sorted(OPERATIONS.keys() - READS)
+# What the gateway does with a delivery once it is asked for, at a time of its own.
+ONGOING = {
+    "redeliver_webhook_delivery": {"status", "attempt_count", "next_attempt_at", "ended_at", "attempts"}
+}
 
 
 @dataclass
@@ -187,10 +191,14 @@ async def send_back(home: Home, case: Case, name: str) -> None:
 async def read_again(home: Home, case: Case, name: str, surface: Any, changed: Outcome) -> Any:
     """What the other surface reads after a change, which is what the change has answered."""
     seen = await read_of(home, case, name, surface, changed.value.get("id"))
-    told = f"{name} {case.arguments}"
-    assert list(unequal(changed.value, seen.value)) == [], told
-    assert changed.etag == seen.etag != None, told  # noqa: E711
-    return seen.value
+    told, ongoing = f"{name} {case.arguments}", ONGOING.get(name, set())
+    one, other = (
+        {key: value for key, value in each.value.items() if key not in ongoing} for each in (changed, seen)
+    )
+    assert list(unequal(one, other)) == [], told
+    assert changed.etag, told
+    assert changed.etag == seen.etag or ongoing, told
+    return other
 
 
 async def read_of(home: Home, case: Case, name: str, surface: Any, id: Any) -> Outcome:
