@@ -73,6 +73,8 @@ def _make_postgresql(folder: Path) -> None:
         _migrate(asynchronous(server.get_uri()))
         # No test takes power from the machine: what the system has accepted outlives every process here.
         server.psql("ALTER SYSTEM SET fsync = off;")
+        # Gateways that all tests of a process share keep their connections, and may be ten.
+        server.psql("ALTER SYSTEM SET max_connections = 400;")
         # A database is copied while it has no connections.
         server.psql(f"CREATE DATABASE {MIGRATED} TEMPLATE postgres;")
     # It names the processes that use this server.
