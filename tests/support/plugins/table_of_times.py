@@ -19,7 +19,7 @@ def table(tests: list[dict[str, Any]]) -> Iterator[str]:
     """By directory, the most costly first, then the tests that used most processor time."""
     by_directory: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for test in tests:
-        by_directory[test["test"].rpartition("::")[0].rpartition("/")[0].partition("::")[0]].append(test)
+        by_directory[test["test"].partition("::")[0].rpartition("/")[0]].append(test)
     whole = sum(test["processor"] for test in tests) or 1
     yield "| directory | tests | processor seconds | waiting seconds | share of processor |"
     yield "|---|--:|--:|--:|--:|"
