@@ -15,11 +15,11 @@ async def warnings(workers: int, **values):
 
 async def test_a_server_with_fewer_connections_than_the_processes_may_open(server_url):
     direct = {"database_url": server_url, "database_pooler": None}
-    assert await warnings(4, **direct) == []
-    ((topic, sentence),) = await warnings(8, **direct)
+    assert await warnings(18, **direct) == []
+    ((topic, sentence),) = await warnings(19, **direct)
     assert topic == "database"
-    assert sentence.startswith("8 processes may open 176 connections, and the server takes 97: ")
-    replica = await warnings(4, **direct, database_read_url=server_url, database_pool_size=30)
+    assert sentence.startswith("19 processes may open 418 connections, and the server takes 397: ")
+    replica = await warnings(4, **direct, database_read_url=server_url, database_pool_size=100)
     assert [topic for topic, _ in replica] == ["database", "read replica"]
 
 
