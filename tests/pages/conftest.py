@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.callers.surfaces import Rest
+from tests.support.tenants.dashboards import make_activity
 
 
 @pytest.fixture
@@ -22,3 +23,14 @@ def api(gateway, tenant):
 @pytest.fixture
 async def customer(rest):
     return await rest.create_customer(data={"email": f"ada-{uuid4().hex}@example.com", "name": "Ada"})
+
+
+@pytest.fixture
+async def activity(rest):
+    return await make_activity(rest)
+
+
+@pytest.fixture
+def path(tenant):
+    """The path of the workspace's dashboard."""
+    return f"/{tenant.slug}/dashboard"

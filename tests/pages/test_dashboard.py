@@ -7,32 +7,18 @@ import re
 import pytest
 
 from gateway.web.dashboard import parts
-from gateway.web.dashboard.layout import CUMULATIVE, HEADLINE
+from gateway.web.dashboard.metrics.layout import CUMULATIVE, HEADLINE
 from resolvers.portal.portal import get_portal_customer
 from storage.metrics.definitions import METRICS
 from tests.support.browsers.browsing import browsing, signed_in
 from tests.support.callers.surfaces import Rest
 from tests.support.servers.gateways import make_tenant
-from tests.support.tenants.dashboards import ADDRESS, RANGE, charts_in, make_activity, table_in
+from tests.support.tenants.dashboards import ADDRESS, RANGE, charts_in, compare_in, table_in
 from tests.support.tenants.membership import make_member
 
 MOST_ELEMENTS = 1_500
 MOST_BYTES = 90 * 1024
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
-
-
-@pytest.fixture
-async def activity(rest):
-    return await make_activity(rest)
-
-
-@pytest.fixture
-def path(tenant):
-    return f"/{tenant.slug}/dashboard"
-
-
-async def compare_in(rest, tenant):
-    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
 
 
 async def test_every_metric_is_a_chart_and_that_of_the_chosen_headline_is_the_first(owner, path, activity):

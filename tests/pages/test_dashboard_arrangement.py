@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from gateway.web.dashboard.arrangement import Arrangement
-from gateway.web.dashboard.layout import GROUPS
+from gateway.web.dashboard.metrics.layout import GROUPS
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.browsers.browsing import browsing, signed_in

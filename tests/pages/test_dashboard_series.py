@@ -9,26 +9,10 @@ from functools import partial
 from io import StringIO
 from urllib.parse import unquote
 
-import pytest
-
-from gateway.web.dashboard import question
-from gateway.web.dashboard.cards import NO_DATA
+from gateway.web.dashboard.metrics import question
+from gateway.web.dashboard.metrics.cards import NO_DATA
 from resolvers.metrics import answers
-from tests.support.tenants.dashboards import ADDRESS, make_activity, table_in
-
-
-@pytest.fixture
-async def activity(rest):
-    return await make_activity(rest)
-
-
-@pytest.fixture
-def path(tenant):
-    return f"/{tenant.slug}/dashboard"
-
-
-async def compare_in(rest, tenant):
-    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
+from tests.support.tenants.dashboards import ADDRESS, compare_in, table_in
 
 
 async def csv_of(owner, page, slug):

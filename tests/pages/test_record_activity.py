@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gateway.web.dashboard.cards import NO_DATA
+from gateway.web.dashboard.metrics.cards import NO_DATA
 
 
 async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(

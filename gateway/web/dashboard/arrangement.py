@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from sqlalchemy import ColumnElement, select, update
 
-from gateway.web.dashboard.layout import GROUPS, Group
+from gateway.web.dashboard.metrics.layout import GROUPS, Group
 from gateway.web.kit.visits import Visit
 from schema.workspaces.workspaces import Workspace
 from storage.rows.rows import table_of

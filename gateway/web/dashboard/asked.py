@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gateway.web.dashboard.metrics.question import NOT_COMPARED, RANGES, Question, at_fields, read_question
 from gateway.web.dashboard.parts import Part, shares_of
-from gateway.web.dashboard.question import NOT_COMPARED, RANGES, Question, at_fields, read_question
 from gateway.web.kit.forms import Form
 from gateway.web.kit.lookups import CUSTOMERS
 from gateway.web.kit.visits import Visit

@@ -10,11 +10,11 @@ from starlette.responses import Response
 
 from gateway.web.dashboard.arrangement import arrangement_of, change_arrangement
 from gateway.web.dashboard.asked import Asked, choices_of, read_asked
-from gateway.web.dashboard.cards import Charts
-from gateway.web.dashboard.layout import DIVISORS
+from gateway.web.dashboard.metrics.cards import Charts
+from gateway.web.dashboard.metrics.layout import DIVISORS
+from gateway.web.dashboard.metrics.queries import curl_of, graphql_of
+from gateway.web.dashboard.metrics.sheets import sheet_of
 from gateway.web.dashboard.parts import attempt
-from gateway.web.dashboard.queries import curl_of, graphql_of
-from gateway.web.dashboard.sheets import sheet_of
 from gateway.web.dashboard.tops import RANKS, events_by_name, top_groups
 from gateway.web.kit.visits import NEVER_KEEP, Visit
 from gateway.web.kit.workspaces import workspace_of

@@ -10,12 +10,12 @@ from starlette.responses import Response
 
 from gateway.web.dashboard.arrangement import Arrangement, arrangement_of
 from gateway.web.dashboard.asked import Asked, choices_of, read_asked
-from gateway.web.dashboard.cards import Charts
-from gateway.web.dashboard.drawn import Card
-from gateway.web.dashboard.layout import HEADLINE
+from gateway.web.dashboard.metrics.cards import Charts
+from gateway.web.dashboard.metrics.drawn import Card
+from gateway.web.dashboard.metrics.layout import HEADLINE
+from gateway.web.dashboard.metrics.queries import report_of
+from gateway.web.dashboard.metrics.question import at_fields
 from gateway.web.dashboard.parts import Part, Step, attempt, first_steps, latest
-from gateway.web.dashboard.queries import report_of
-from gateway.web.dashboard.question import at_fields
 from gateway.web.dashboard.tops import RANKS
 from gateway.web.kit.visits import Visit
 from resolvers.graph.http.endpoint import GRAPHQL_PATH

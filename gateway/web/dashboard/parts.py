@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from gateway.web.dashboard.question import Question
+from gateway.web.dashboard.metrics.question import Question
 from gateway.web.kit.visits import Visit
 from resolvers.credentials.workspace_access_tokens import list_workspace_access_tokens
 from resolvers.events.events import list_events

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.web.charts.numbers import Measure
-from gateway.web.dashboard.question import Question
+from gateway.web.dashboard.metrics.question import Question
 from gateway.web.kit.visits import Visit
 from resolvers.events.events import list_event_names
 from resolvers.metrics.metrics import get_metrics

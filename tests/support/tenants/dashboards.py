@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.support.callers.surfaces import Rest
+from tests.support.servers.gateways import Tenant
 
 # Every range of these dates is over, so that nothing depends on when the tests run.
 RANGE = {"start_date": "2026-01-26", "end_date": "2026-02-01"}
@@ -57,3 +58,8 @@ def table_in(page: str, slug: str) -> list[list[str]]:
 def _attribute(text: str, name: str) -> str:
     (value,) = re.findall(rf'{name}="([^"]*)"', text)[:1]
     return value
+
+
+async def compare_in(rest: Rest, tenant: Tenant) -> None:
+    """Let the dashboard of the tenant's workspace compare with the time before."""
+    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.web.dashboard.cards import Charts
-from gateway.web.dashboard.drawn import Card
+from gateway.web.dashboard.metrics.cards import Charts
+from gateway.web.dashboard.metrics.drawn import Card
+from gateway.web.dashboard.metrics.question import read_question
 from gateway.web.dashboard.parts import attempt
-from gateway.web.dashboard.question import read_question
 from gateway.web.kit.visits import Visit
 from resolvers.metrics.metrics import get_metrics
 from schema.workspaces.workspaces import Workspace

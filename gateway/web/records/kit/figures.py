@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.web.charts.numbers import Measure
+from gateway.web.dashboard.metrics.question import read_question
 from gateway.web.dashboard.parts import attempt
-from gateway.web.dashboard.question import read_question
 from gateway.web.kit.visits import Visit
 from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
 from resolvers.metrics.metrics import get_metrics

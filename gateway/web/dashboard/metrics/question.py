@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from gateway.web.dashboard.layout import CUMULATIVE, HEADLINE
+from gateway.web.dashboard.metrics.layout import CUMULATIVE, HEADLINE
 from gateway.web.kit.forms import Form
 from gateway.web.kit.moments import DEFAULT_ZONE
 from schema.errors import Invalid, Problem, problem

@@ -8,11 +8,11 @@ from typing import Any
 from gateway.web.charts.drawing import Series, draw
 from gateway.web.charts.moments import full_labels, short_labels
 from gateway.web.charts.numbers import Measure
-from gateway.web.dashboard.changes import Change, change_of, changes
-from gateway.web.dashboard.drawn import Card, Tab
-from gateway.web.dashboard.layout import DIVISORS, PERCENTAGES, is_drawn_as_bars
-from gateway.web.dashboard.opened import days_of, list_address, of_days
-from gateway.web.dashboard.question import Question, moments_of
+from gateway.web.dashboard.metrics.changes import Change, change_of, changes
+from gateway.web.dashboard.metrics.drawn import Card, Tab
+from gateway.web.dashboard.metrics.layout import DIVISORS, PERCENTAGES, is_drawn_as_bars
+from gateway.web.dashboard.metrics.opened import days_of, list_address, of_days
+from gateway.web.dashboard.metrics.question import Question, moments_of
 from schema.kit.columns import ColumnList, as_column_list
 from schema.metrics.metrics import MetricInfo, Metrics
 from schema.values.prose import write_time

@@ -6,7 +6,7 @@ from io import StringIO
 from itertools import zip_longest
 
 from gateway.web.charts.numbers import Measure
-from gateway.web.dashboard.cards import Charts
+from gateway.web.dashboard.metrics.cards import Charts
 from storage.metrics.definitions import Unit
 from storage.metrics.periods import Interval
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from gateway.web.dashboard.changes import Change
+from gateway.web.dashboard.metrics.changes import Change
 
 
 @dataclass(frozen=True)

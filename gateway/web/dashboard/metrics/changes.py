@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway.web.charts.numbers import Measure, change, write_percentage
-from gateway.web.dashboard.layout import BURDENS
+from gateway.web.dashboard.metrics.layout import BURDENS
 
 LARGEST_CHANGE = 10
 _LEVEL = 0.0005
