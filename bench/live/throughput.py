@@ -40,7 +40,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Telling:
-    """A gateway whose workspace has `many` customers more, and a receiver."""
+    """A gateway whose workspace has `many` more customers, and a receiver."""
 
     site: Site
     server: Server
