@@ -118,6 +118,7 @@ async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_ke
     assert len(plans) == 3
     assert all("ix_webhook_deliveries_due" in plan or "ix_webhook_deliveries_work" in plan for plan in plans)
     assert "ix_webhook_deliveries_order" in plans[-1]
+    assert "SCAN webhook_deliveries" not in plans[0]
 
 
 async def test_a_quick_receiver_is_claimed_more_for_and_what_is_not_begun_in_time_is_claimed_again(
