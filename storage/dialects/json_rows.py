@@ -81,9 +81,9 @@ def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElemen
 
     SQLite would copy what a subquery of that statement makes.
 
-    Python would take four bytes for each letter of a text with one that needs them. PostgreSQL sends the
-    number of the bytes instead of too many. SQLite stops making them: the connection raises `LinesTooLong`.
-    It would copy all of them for each bracket around them.
+    Python would take four bytes for each letter of a text with one that needs them. Of too many, PostgreSQL
+    sends one more than it may. SQLite stops making them: the connection raises `LinesTooLong`. It would copy
+    all of them for each bracket around them.
     """
     each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
     return _Written(each.subquery("lines").c[_LINE])
@@ -125,10 +125,10 @@ def lines_of(written: bytes | None, note: Callable[[int], None]) -> Sequence[Any
     if written is None:
         return []
     if len(written) > PARSED_AT_ONCE:
+        if len(written) > LONGEST_TEXT:
+            raise LinesTooLong
         return LongLines(memoryview(written), _places_in(written), note)
     lines: list[Any] = orjson.loads(b"[%b]" % written.replace(SEPARATOR, b","))
-    if lines[0].__class__ is int:
-        raise LinesTooLong
     return lines
 
 
@@ -171,11 +171,9 @@ def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
 
 @compiles(_Written, "postgresql")
 def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str:
-    # The database makes the same aggregate only once.
+    # Named once: the database would make again, for each time, what a row has inside it.
     text = f"string_agg(CAST({compiler.process(element.clauses, **options)} AS TEXT), chr({SEPARATOR[0]}))"
-    length = f"octet_length({text})"
-    bounded = f"CASE WHEN {length} > {LONGEST_TEXT} THEN CAST({length} AS TEXT) ELSE {text} END"
-    return f"convert_to({bounded}, 'UTF8')"
+    return f"substr(convert_to({text}, 'UTF8'), 1, {LONGEST_TEXT + 1})"
 
 
 @compiles(_Written, "sqlite")

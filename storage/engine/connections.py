@@ -2,7 +2,7 @@
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from math import inf
 from random import uniform
@@ -81,9 +81,14 @@ class Connection(ABC):
         """The function's result: SQLAlchemy's connection is its first argument, and it may wait inside."""
         return await self._alchemy.run_sync(function, *arguments)
 
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+    def fetch(self, kept: Kept, values: Values) -> Coroutine[Any, Any, Sequence[Any]]:
         """All rows of a kept statement, as the driver returns them. Raises `DBAPIError`."""
-        written = kept.on(self.dialect)
+        written, watching = kept.on(self.dialect), self._watching
+        if watching.is_idle:
+            return self._fetch(written, values)
+        return self._fetch_watched(written, values)
+
+    async def _fetch_watched(self, written: KeptText, values: Values) -> Sequence[Any]:
         self._watching.tell(written.text)
         with self._watching.watched(written.text):
             return await self._fetch(written, values)

@@ -1,11 +1,15 @@
 """Members of customers, from outside: every case runs over GraphQL and over REST, on both databases."""
 
+import re
+
 import pytest
 
 from oauth.scopes import Scope
 from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
 from tests.support.callers.surfaces import Refused
 from tests.support.servers.gateways import make_token
+from tests.support.statements.plans import plan_of
+from tests.support.statements.statements import noted
 
 
 @pytest.fixture
@@ -175,3 +179,14 @@ async def test_members_have_scopes_of_their_own(surface, gateway, tenant, team):
     customers = surface.with_token(await make_token(gateway, tenant, Scope.CUSTOMERS_READ))
     assert len((await customers.get_customer(id=team["id"]))["members"]) == 1
     await refused(customers.list_members(), 403, "insufficient_scope")
+
+
+@pytest.mark.both_databases
+async def test_the_members_of_a_customer_are_read_once(gateway, tenant):
+    headers = {"Authorization": f"Bearer {tenant.token}"}
+    made = await gateway.client.post("/api/customers/", json={"email": "a@example.com"}, headers=headers)
+    with noted(gateway.database) as statements:
+        await gateway.client.get(f"/api/customers/{made.json()['id']}", headers=headers)
+    (statement,) = [each for each in statements if "members" in each]
+    plan = await plan_of(gateway.database, statement)
+    assert len([step for step in plan if re.search(r"(Scan.* on|SEARCH) members", step)]) == 1, plan

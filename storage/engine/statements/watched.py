@@ -27,6 +27,11 @@ class Watching:
         self.listeners: list[Listener] = [partial(log.debug, "%s")] if log.isEnabledFor(logging.DEBUG) else []
         self._watch = watch
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody sees statements."""
+        return self._watch is None and not self.listeners
+
     def tell(self, text: str) -> None:
         """Tell the listeners which kept statement runs."""
         for listener in self.listeners:
