@@ -34,10 +34,10 @@ _Queue: TypeAlias = "deque[asyncio.Future[Connection | None]]"
 class Connections:
     """A pool of at most `size` connections: the one used last is lent first.
 
-    A payer's key holds at most `most_of_one`; by default a quarter, and more while half of the pool is left to
-    others. Of the units of work that wait, the keys take turns, and those of one key are served in the order
-    of asking: a connection that is given back goes straight to the next one. `watch` is entered around each
-    statement.
+    A payer's key holds at most `most_of_one`; by default a quarter, and more while half of the pool is left
+    to others. Of the units of work that wait, the keys take turns, and those of one key are served in the
+    order of asking: a connection that is given back goes straight to the next one. `watch` is entered around
+    each statement.
     """
 
     def __init__(
