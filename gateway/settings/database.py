@@ -43,7 +43,7 @@ class DatabaseSettings(BaseModel):
             le=500,
             description="Connections of each process that the requests of one workspace, user or network "
             "address use at a time, while others of theirs wait; if not set, a quarter of "
-            "`DUOGRAPH_DATABASE_POOL_SIZE`, and more while half of it is left to others.",
+            "`DUOGRAPH_DATABASE_POOL_SIZE`.",
         ),
     ] = None
     database_node_connections: Annotated[

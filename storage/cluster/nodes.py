@@ -248,18 +248,18 @@ class HeldOnNodes(Held):
     """How many connections of a pool each key holds, of which the workspaces of a node hold a part."""
 
     def __init__(self, held: Held, nodes: Nodes, most_of_node: int) -> None:
-        super().__init__(held.most, held.reserve)
+        super().__init__(held.most)
         self._counts = held._counts
         self._nodes, self._most_of_node = nodes, most_of_node
         self._by_node: Counter[int] = Counter()
         # The nodes for which the connections of a key were counted.
         self._taken: dict[str, list[int | None]] = {}
 
-    def take(self, key: str | None, free: int) -> bool:
+    def take(self, key: str | None) -> bool:
         node = None if key is None else self._nodes.node_of(key)
         if node is not None and self._by_node[node] >= self._most_of_node:
             return False
-        if not super().take(key, free):
+        if not super().take(key):
             return False
         if key is not None:
             self._taken.setdefault(key, []).append(node)

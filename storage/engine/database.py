@@ -27,7 +27,7 @@ from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
-from storage.engine.payers import Payer, paying
+from storage.engine.payers import PART, Payer, paying
 from storage.engine.pool import Connections
 from storage.engine.replica import Replica, ReplicaFailed
 from storage.engine.sqlite_pool import SqliteConnections
@@ -74,9 +74,8 @@ class Database:
     `fetch` is a `read` of one kept statement. Within a `write`, `write_apart` commits something before the
     `write` ends. `watch` is entered around each statement.
 
-    A unit is done for its `payer`, whose key holds at most `most_of_one` connections of each pool at a time;
-    by default a quarter, and more while half of the pool is left to others. Units without one only wait for
-    the pool.
+    A unit is done for its `payer`, whose key holds at most `most_of_one` connections of each pool at a time,
+    by default a quarter; units without one only wait for the pool.
 
     `fetch` and `in_snapshot` may be answered by the replica if `replica_for` has the workspaces that they
     read: it does so while it holds every write to these that was noted, and the primary if it fails.
@@ -93,7 +92,7 @@ class Database:
         most_of_one: int | None = None,
     ) -> None:
         self._terms, self._watch = terms or Terms(), watch
-        self._most_of_one = most_of_one
+        self._most_of_one = most_of_one or max(1, pool_size // PART)
         self._primary = self.make_pool(url, pool_size)
         self.engine = self._primary.engine
         self.dialect: Dialect = self.engine.dialect

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, thread_time
 
-# The part of a pool that one key may always hold, and the part that is left to others if it holds more.
-PART, LEFT_TO_OTHERS = 4, 2
+# The part of a pool that one key may hold.
+PART = 4
 
 
 class Payer:
@@ -23,21 +23,18 @@ class Payer:
 
 
 class Held:
-    """How many connections of a pool each key holds: any number without a key, otherwise `most`.
+    """How many connections of a pool each key holds: at most `most`, and any number without a key."""
 
-    A key may hold more while more than `reserve` connections are free.
-    """
-
-    def __init__(self, most: int, reserve: int) -> None:
-        self.most, self.reserve = most, reserve
+    def __init__(self, most: int) -> None:
+        self.most = most
         self._counts: dict[str, int] = {}
 
-    def take(self, key: str | None, free: int) -> bool:
-        """Count one more; False if the key holds as many as it may while so many are free."""
+    def take(self, key: str | None) -> bool:
+        """Count one more; False if the key holds as many as it may."""
         if key is None:
             return True
         count = self._counts.get(key, 0)
-        if count >= self.most and free <= self.reserve:
+        if count >= self.most:
             return False
         self._counts[key] = count + 1
         return True

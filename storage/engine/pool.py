@@ -20,7 +20,7 @@ from storage.engine.connections import (
 )
 from storage.engine.engines import keep_alive
 from storage.engine.outages import DatabaseUnreachable, is_lost
-from storage.engine.payers import LEFT_TO_OTHERS, PART, Held, Payer, key_of
+from storage.engine.payers import PART, Held, Payer, key_of
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import StatementWatch, Watching, watch_engine
 
@@ -34,10 +34,9 @@ _Queue: TypeAlias = "deque[asyncio.Future[Connection | None]]"
 class Connections:
     """A pool of at most `size` connections: the one used last is lent first.
 
-    A payer's key holds at most `most_of_one`; by default a quarter, and more while half of the pool is left
-    to others. Of the units of work that wait, the keys take turns, and those of one key are served in the
-    order of asking: a connection that is given back goes straight to the next one. `watch` is entered around
-    each statement.
+    A payer's key holds at most `most_of_one`, by default a quarter. Of the units of work that wait, the keys
+    take turns, and those of one key are served in the order of asking: a connection that is given back goes
+    straight to the next one. `watch` is entered around each statement.
     """
 
     def __init__(
@@ -57,10 +56,7 @@ class Connections:
         self._free: list[Connection] = []
         # How many more connections may be opened.
         self._left = size
-        if most_of_one is None:
-            self._held = Held(max(1, size // PART), size // LEFT_TO_OTHERS)
-        else:
-            self._held = Held(most_of_one, size)
+        self._held = Held(most_of_one or max(1, size // PART))
         self._kind: PostgresqlKind = PostgresqlConnection
         self._opened: WeakSet[PostgresqlConnection] = WeakSet()
         # Units of work that wait, by key: each gets a connection, or None if it is to open one.
@@ -82,15 +78,14 @@ class Connections:
 
     def _take_fresh(self, payer: Payer | None) -> Connection | None:
         """The connection used last, if it is free, surely usable, and the payer may have it."""
-        free = self._free
-        if not (free and free[-1].is_fresh() and self._held.take(key_of(payer), len(free) + self._left)):
+        if not (self._free and self._free[-1].is_fresh() and self._held.take(key_of(payer))):
             return None
         return _lent(self._free.pop(), payer)
 
     async def take(self, payer: Payer | None = None) -> Connection:
         """A connection, which the caller gives back. Raises SQLAlchemy's `TimeoutError` if none gets free."""
         key = key_of(payer)
-        if (free := len(self._free) + self._left) and self._held.take(key, free):
+        if (self._free or self._left) and self._held.take(key):
             connection = self._next_connection()
         else:
             connection = await self._wait(key)
@@ -185,15 +180,15 @@ class Connections:
         else:
             self._free.append(connection)
         # More than one may be served: a key that gave this one back may have another that was free.
-        while (free := len(self._free) + self._left) and (waiter := self._next_waiter(free)) is not None:
+        while (self._free or self._left) and (waiter := self._next_waiter()) is not None:
             waiter.set_result(self._next_connection())
 
-    def _next_waiter(self, free: int) -> "asyncio.Future[Connection | None] | None":
+    def _next_waiter(self) -> "asyncio.Future[Connection | None] | None":
         """The next unit of work that may have a connection, which counts for its key."""
         for key, queue in self._waiting.items():
             while queue and queue[0].done():
                 queue.popleft()
-            if queue and self._held.take(key, free):
+            if queue and self._held.take(key):
                 waiter = queue.popleft()
                 del self._waiting[key]
                 if queue:

@@ -36,7 +36,6 @@ async def gateway(
     monkeypatch.setattr(payers, "thread_time", float)
     monkeypatch.setattr(pool, "monotonic", float)
     settings = {"rate_limit": LIMIT, "rate_limit_milliseconds": 100, "database_pool_size": POOL}
-    settings["database_tenant_connections"] = SHARE
     async for running in run_gateway(database_url, tmp_path, **settings):
         yield running
 

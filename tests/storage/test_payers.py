@@ -21,7 +21,7 @@ SHARE = 2
 @pytest_asyncio.fixture
 async def pooled(database_url: str) -> AsyncIterator[Database]:
     """A pool of eight connections, of which each key may hold two."""
-    database = Database(database_url, pool_size=8, most_of_one=SHARE)
+    database = Database(database_url, pool_size=8)
     yield database
     await database.close()
 
@@ -51,26 +51,6 @@ async def test_a_key_that_holds_its_share_waits_while_others_are_served(pooled: 
     await waiting
     assert order == ["quick", "other", "slow"]
     assert pooled.pools["primary"].used == 0
-
-
-async def test_a_key_holds_more_than_its_share_while_half_of_the_pool_is_left_to_others(
-    database_url: str,
-) -> None:
-    order: list[str] = []
-    database = Database(database_url, pool_size=8)
-    async with AsyncExitStack() as held, AsyncExitStack() as others:
-        await hold(database, "many", held, 4)
-        waiting = [asyncio.create_task(use(database, "many", order))]
-        await asyncio.sleep(0)
-        # The half that is left has a share of two for each of the next.
-        await hold(database, "next", others)
-        waiting.append(asyncio.create_task(use(database, "next", order)))
-        await asyncio.sleep(0)
-        assert database.pools["primary"].waiting == len(waiting)
-        await use(database, "another", order)
-        assert order == ["another"]
-    await asyncio.gather(*waiting)
-    await database.close()
 
 
 async def test_every_unit_of_work_counts_for_the_share_and_ends(pooled: Database) -> None:
