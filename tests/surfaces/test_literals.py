@@ -112,8 +112,8 @@ def answered(gateway, tenant, documents, monkeypatch):
             f'mutation {{ a: deleteShare(id: "{ABSENT}") a: deleteShare(id: "none") }}',
         ),
         (
-            "{ ...A files(limit: 2) { meta { page } } } fragment A on Query { files(limit: 2) { __typename } }",
-            "{ ...A files(limit: 2) { meta { page } } } fragment A on Query { files(limit: 3) { __typename } }",
+            "{ ...A files(limit: 2) { meta { page } } } fragment A on Query { files(limit: 2) {__typename} }",
+            "{ ...A files(limit: 2) { meta { page } } } fragment A on Query { files(limit: 3) {__typename} }",
         ),
     ],
 )
