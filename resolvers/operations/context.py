@@ -26,7 +26,7 @@ from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
 from storage.objects.interface import ObjectStore
 from storage.objects.scanning import Scanner
-from storage.upkeep.mails import Mail
+from storage.queues.mails import Mail
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
 
