@@ -190,7 +190,9 @@ async def test_a_change_is_answered_though_what_it_links_to_cannot_be_read(graph
     monkeypatch.setattr(Reading, "answer", fail)
     monkeypatch.setattr(fields, "PARSED_AT_ONCE", -1 if is_long else fields.PARSED_AT_ONCE)
     email = f"{uuid4()}@example.com"
-    document = f'mutation {{ createCustomer(data: {{email: "{email}"}}) {{ email workspace {{ id }} type }} }}'
+    document = (
+        f'mutation {{ createCustomer(data: {{email: "{email}"}}) {{ email workspace {{ id }} type }} }}'
+    )
     answer = await graphql(document)
     made = {"email": email, "workspace": None, "type": "INDIVIDUAL"}
     assert answer["data"] == {"createCustomer": made}
