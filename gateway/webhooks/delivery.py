@@ -186,8 +186,9 @@ class Delivery:
 
     async def _send(self, work: Work) -> list[Attempt | None]:
         """The attempts; None for what could not be begun in time, and is claimed again."""
-        payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
+        # Reading what documents choose may wait, too.
         turns, end = asyncio.Semaphore(AT_A_TIME), monotonic() + SECONDS_TO_BEGIN
+        payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
 
         async def send(message: Message) -> Attempt | None:
             async with turns:
