@@ -8,11 +8,12 @@ from gateway.web.charts.numbers import Measure
 from gateway.web.dashboard.metrics.question import read_question
 from gateway.web.dashboard.parts import attempt
 from gateway.web.kit.visits import Visit
-from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
+from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown, money
 from resolvers.metrics.metrics import get_metrics
 from schema.metrics.query import MOST_GROUPS
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
+from storage.metrics.definitions import Unit
 from storage.metrics.periods import Interval
 
 _HEADINGS = {"file_share_revenue": "Revenue, 30 days", "file_share_sessions": "Sessions, 30 days"}
@@ -20,8 +21,7 @@ _HEADINGS = {"file_share_revenue": "Revenue, 30 days", "file_share_sessions": "S
 
 def _column(slug: str, heading: str) -> Column:
     def draw(record: Any, shown: Shown) -> Cell:
-        text = shown.figures.get((str(record.id), slug))
-        return NOTHING if text is None else Cell("figure", text)
+        return shown.figures.get((str(record.id), slug), NOTHING)
 
     return Column(slug, heading, draw)
 
@@ -31,7 +31,7 @@ FIGURES = tuple(_column(slug, heading) for slug, heading in _HEADINGS.items())
 
 async def figures_of(
     visit: Visit, workspace: Workspace, measured_by: str, found: Sequence[Any]
-) -> dict[tuple[str, str], str]:
+) -> dict[tuple[str, str], Cell]:
     """The figures by record and metric; none for a member who may not read metrics.
 
     `measured_by` is the filter of metrics that selects a record. Revenue is in the currency of the record's
@@ -44,7 +44,7 @@ async def figures_of(
     asked = question.filters(workspace) | question.dates()
     asked |= {"interval": Interval.YEAR.value, "metrics": list(_HEADINGS), "top": MOST_GROUPS}
     asked["group_by"] = measured_by.removesuffix("_id")
-    figures: dict[tuple[str, str], str] = {}
+    figures: dict[tuple[str, str], Cell] = {}
     for currency, ids in by_currency.items():
         filters = asked | {measured_by: ids, "currency": currency.value}
         answer = (await attempt(visit.call(get_metrics, filters=filters))).content
@@ -53,8 +53,15 @@ async def figures_of(
         for group in answer.groups:
             for info in answer.metrics:
                 total = getattr(group.totals, info.slug.value)
-                figures[str(group.key), info.slug.value] = Measure(info.unit, currency).full(total)
+                figures[str(group.key), info.slug.value] = _cell(total, Measure(info.unit, currency))
     return figures
+
+
+def _cell(total: float, measure: Measure) -> Cell:
+    text = measure.full(total)
+    if measure.unit is Unit.MONEY:
+        return money(round(total), measure.currency, text)
+    return Cell("figure", text, number=f"{total:g}")
 
 
 def _currency_of(record: Any, workspace: Workspace) -> Currency:
