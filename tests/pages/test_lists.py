@@ -41,6 +41,9 @@ async def test_each_filter_in_force_is_shown_and_can_be_taken_away(owner, rest, 
     assert "sorting=created_at" in without
     await owner.open(without)
     assert "1 session " in owner.text
+    await owner.open(f"{base}/sessions?share_id_not=atlas")
+    assert "Not this share: Atlas" in owner.text
+    assert "No sessions fit these filters" in owner.text
     await owner.open(f"{base}/shares?metadata.0.key=shelf&metadata.0.value=7a&query=Atlas")
     assert "Metadata: shelf = 7a" in owner.text
     [without] = links_to(owner, "metadata.0.key=shelf&metadata.0.value=7a")[:1]
