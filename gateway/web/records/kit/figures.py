@@ -9,11 +9,10 @@ from gateway.web.dashboard.metrics.question import read_question
 from gateway.web.dashboard.parts import attempt
 from gateway.web.kit.visits import Visit
 from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown, money
-from resolvers.metrics.metrics import get_metrics
-from schema.metrics.query import MOST_GROUPS
+from resolvers.metrics.totals import get_totals
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
-from storage.metrics.definitions import Unit
+from storage.metrics.definitions import BY_SLUG, Unit
 from storage.metrics.periods import Interval
 
 _HEADINGS = {"file_share_revenue": "Revenue, 30 days", "file_share_sessions": "Sessions, 30 days"}
@@ -42,18 +41,17 @@ async def figures_of(
         by_currency[_currency_of(record, workspace)].append(str(record.id))
     question, _ = read_question({}, workspace)
     asked = question.filters(workspace) | question.dates()
-    asked |= {"interval": Interval.YEAR.value, "metrics": list(_HEADINGS), "top": MOST_GROUPS}
+    asked |= {"interval": Interval.YEAR.value, "metrics": list(_HEADINGS)}
     asked["group_by"] = measured_by.removesuffix("_id")
     figures: dict[tuple[str, str], Cell] = {}
     for currency, ids in by_currency.items():
         filters = asked | {measured_by: ids, "currency": currency.value}
-        answer = (await attempt(visit.call(get_metrics, filters=filters))).content
-        if answer is None:
+        totals = (await attempt(visit.call(get_totals, filters=filters))).content
+        if totals is None:
             return {}
-        for group in answer.groups:
-            for info in answer.metrics:
-                total = getattr(group.totals, info.slug.value)
-                figures[str(group.key), info.slug.value] = _cell(total, Measure(info.unit, currency))
+        for key, by_slug in totals.items():
+            for slug, total in by_slug.items():
+                figures[str(key), slug] = _cell(total, Measure(BY_SLUG[slug].unit, currency))
     return figures
 
 
