@@ -1,6 +1,8 @@
-"""The totals of the shares or customers of a list, without the rest of an answer about metrics."""
+"""The figures beside the shares or customers of a list, without the rest of an answer about metrics."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from oauth.scopes import Scope
 from resolvers.metrics.requests import asked_metrics, check_grouping, ranges_of, weigh_metrics
@@ -11,12 +13,15 @@ from schema.metrics.query import MetricsQuery
 from storage.engine.connections import Connection
 from storage.enums import Currency
 from storage.metrics.definitions import Number
+from storage.metrics.grouping.customer_list import customers_of
 from storage.metrics.grouping.engine import no_persons
 from storage.metrics.grouping.groups import Grouping, Key
 from storage.metrics.grouping.make import make_groups
 from storage.metrics.reading.engine import Needs, Reading, total_of
+from storage.metrics.reading.last_moments import last_moments
 from storage.metrics.reading.reader import Selection
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Totals = Mapping[Key, Mapping[str, Number]]
 
 
@@ -42,5 +47,25 @@ async def get_totals(ctx: Context, filters: MetricsQuery) -> Totals:
             key: {metric.slug: total_of(metric, each) for metric in metrics} for key, each in readings.items()
         }
         return {key: each for key, each in totals.items() if any(each.values())}
+
+    return await ctx.in_snapshot(read, replica=True)
+
+
+@requires(Scope.METRICS_READ)
+async def get_last_seen(
+    ctx: Context, workspace_id: UUID, customer_ids: list[UUID]
+) -> Mapping[UUID, datetime]:
+    """When each of these customers last began a session, downloaded, paid or had an event, if ever."""
+    await check_workspaces(ctx, [workspace_id])
+    selection = Selection([workspace_id], customer_ids=customer_ids)
+
+    async def read(connection: Connection) -> Mapping[UUID, datetime]:
+        customers = (await customers_of(connection, selection))[workspace_id]
+        last: dict[UUID, int] = {}
+        found = await last_moments(connection, workspace_id, list(customers.by_person))
+        for person, moment in found.items():
+            id = customers.by_person[person]
+            last[id] = max(moment, last.get(id, moment))
+        return {id: _EPOCH + timedelta(microseconds=moment) for id, moment in last.items()}
 
     return await ctx.in_snapshot(read, replica=True)

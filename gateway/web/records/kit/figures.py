@@ -9,7 +9,7 @@ from gateway.web.dashboard.metrics.question import read_question
 from gateway.web.dashboard.parts import attempt
 from gateway.web.kit.visits import Visit
 from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown, money
-from resolvers.metrics.totals import get_totals
+from resolvers.metrics.totals import get_last_seen, get_totals
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
 from storage.metrics.definitions import BY_SLUG, Unit
@@ -19,13 +19,18 @@ _HEADINGS = {"file_share_revenue": "Revenue, 30 days", "file_share_sessions": "S
 
 
 def _column(slug: str, heading: str) -> Column:
-    def draw(record: Any, shown: Shown) -> Cell:
-        return shown.figures.get((str(record.id), slug), NOTHING)
-
-    return Column(slug, heading, draw)
+    return Column(slug, heading, lambda record, shown: _figure(record, shown, slug))
 
 
 FIGURES = tuple(_column(slug, heading) for slug, heading in _HEADINGS.items())
+
+
+# Of customers only.
+LAST_SEEN = Column("last_seen", "Last seen", lambda record, shown: _figure(record, shown, "last_seen"))
+
+
+def _figure(record: Any, shown: Shown, name: str) -> Cell:
+    return shown.figures.get((str(record.id), name), NOTHING)
 
 
 async def figures_of(
@@ -52,6 +57,10 @@ async def figures_of(
         for key, by_slug in totals.items():
             for slug, total in by_slug.items():
                 figures[str(key), slug] = _cell(total, Measure(BY_SLUG[slug].unit, currency))
+    if measured_by == "customer_id":
+        ids = [str(record.id) for record in found]
+        seen = await attempt(visit.call(get_last_seen, workspace_id=workspace.id, customer_ids=ids))
+        figures |= {(str(id), LAST_SEEN.name): Cell("moment", at) for id, at in (seen.content or {}).items()}
     return figures
 
 
