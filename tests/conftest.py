@@ -46,8 +46,13 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _workspaces = table_of(WorkspaceRow)
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection() -> None:
     """What is imported and collected stays: a search for garbage would look through all of it each time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.enable()
     gc.collect()
     gc.freeze()
     # As in a command: Python's default took a twelfth of the tests' time.

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from gateway.rate_limits.limits import RateLimiter
 from storage.emails import fold_email
-from storage.upkeep.mails import Mail
+from storage.queues.mails import Mail
 
 WINDOW_SECONDS = 3600
 DAY_SECONDS = 24 * 3600

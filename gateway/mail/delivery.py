@@ -12,8 +12,8 @@ from gateway.mail.messages import compose
 from gateway.mail.transport import Deferred, Down, Refused, Transport
 from storage.clock import now
 from storage.engine.database import Database
+from storage.queues.mails import MAILS, NO_RECIPIENT, forget_mail
 from storage.tables.mails import MailRow
-from storage.upkeep.mails import NO_RECIPIENT, claim_mail, forget_mail, is_mail_due, postpone_mail
 
 if TYPE_CHECKING:
     from gateway.monitoring.tracing import Tracing
@@ -22,8 +22,6 @@ log = structlog.get_logger("duograph.mail")
 
 MAILS_IN_A_PIECE = 50
 SENDING_TAKES_AT_MOST = timedelta(minutes=1)
-# Longer than sending takes, so that no process claims an email that is still being sent.
-LEASE = timedelta(minutes=3)
 FIRST_WAIT = timedelta(seconds=10)
 LONGEST_WAIT = timedelta(hours=1)
 GIVE_UP_AFTER = timedelta(days=1)
@@ -67,11 +65,11 @@ class Delivery:
 
     async def _claim(self) -> MailRow | None:
         async with self._database.read() as connection:
-            if not await is_mail_due(connection):
+            if not await MAILS.has_work(connection):
                 return None
         await self._transport.wait_for_turn()
         async with self._database.write() as connection:
-            return await claim_mail(connection, LEASE)
+            return next(iter(await MAILS.claim(connection)), None)
 
     async def _deliver(self, mail: MailRow) -> bool:
         """Send one email. Returns whether it makes sense to try others."""
@@ -110,7 +108,7 @@ class Delivery:
             await self._give_up(mail, error)
             return
         async with self._database.write() as connection:
-            await postpone_mail(connection, mail, now() + wait)
+            await MAILS.postpone(connection, mail, now() + wait)
         self._outcomes["postponed"] += 1
         log.warning("mail postponed", wait_seconds=wait.total_seconds(), **_log_fields(mail, error))
 

@@ -23,7 +23,7 @@ from storage.clock import now
 from storage.cluster.watching import NodeWatch
 from storage.engine.database import Database
 from storage.engine.replica import State
-from storage.upkeep.backlog import read_backlog
+from storage.queues.backlog import read_backlog
 from storage.upkeep.folding import Fold
 
 if TYPE_CHECKING:

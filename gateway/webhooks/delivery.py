@@ -22,10 +22,7 @@ from schema.webhooks.services import Attempt, Message
 from storage.changes.numbering import SECONDS_BETWEEN_TRIES, number_own
 from storage.clock import now
 from storage.engine.connections import Connection
-from storage.rows.rows import first, table_of
-from storage.tables.webhooks.deliveries import WebhookDeliveryRow
-from storage.tables.webhooks.endpoints import WebhookEndpointRow
-from storage.webhooks.queue import (
+from storage.queues.webhooks import (
     EndpointKey,
     claim_deliveries,
     endpoints_behind,
@@ -34,6 +31,9 @@ from storage.webhooks.queue import (
     has_work,
     workspaces_told,
 )
+from storage.rows.rows import first, table_of
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
 
 # Together they bound how many connections are open.
 AT_A_TIME, MOST_WORKERS = 10, 64

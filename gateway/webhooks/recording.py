@@ -11,10 +11,10 @@ from resolvers.webhooks.health import note_failure, note_gone, note_success
 from schema.webhooks.services import Attempt
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
+from storage.queues.webhooks import WEBHOOKS
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
-from storage.upkeep.claims import as_claimed
 
 # What becomes of attempts, counted for monitoring in this process.
 OUTCOMES = SUCCEEDED, POSTPONED, GIVEN_UP = "succeeded", "postponed", "given_up"
@@ -40,7 +40,7 @@ async def record(
     for delivery, attempt in made:
         if attempt is None:
             again = {"due_at": at, "attempts_before": delivery.attempts_before + 1}
-            await connection.execute(update(_deliveries).where(as_claimed(delivery)).values(again))
+            await connection.execute(update(_deliveries).where(WEBHOOKS.is_claimed(delivery)).values(again))
         elif not attempt.is_success:
             await _fail(connection, delivery, attempt, at)
     if endpoint is not None and endpoint.is_enabled:
@@ -69,7 +69,7 @@ async def _fail(connection: Connection, delivery: WebhookDeliveryRow, attempt: A
     due_at = next_try(attempts, delivery.first_due_at, at, attempt.retry_after)
     is_last = due_at is None
     values = {"status": DeliveryStatus.FAILED.value, "ended_at": at} if is_last else {"due_at": due_at}
-    await connection.execute(update(_deliveries).where(as_claimed(delivery)).values(values))
+    await connection.execute(update(_deliveries).where(WEBHOOKS.is_claimed(delivery)).values(values))
     outcomes[GIVEN_UP if is_last else POSTPONED] += 1
     if not is_last:
         await _hold_back(connection, delivery, due_at)

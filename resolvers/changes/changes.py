@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from uuid import UUID
 
 from oauth.scopes import that_would_do
@@ -10,6 +11,7 @@ from resolvers.changes.names import read_names
 from resolvers.changes.readable import SCOPES, read_resources, readable_kinds, scope_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.live import read_once
 from resolvers.operations.rows.lookups import check_workspaces
 from schema.changes.changes import (
     Change,
@@ -43,7 +45,6 @@ async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
     if not kinds:
         raise InsufficientScope(that_would_do(scope_of(asked[0])) if asked else SCOPES)
     workspace_id = await workspace_of(ctx, filters)
-    await number(ctx, workspace_id)
 
     async def read(connection: Connection) -> LogPage:
         extent = await read_extent(connection, workspace_id)
@@ -59,7 +60,12 @@ async def get_changes(ctx: Context, filters: ChangeQuery) -> ChangePage:
             limit=filters.limit,
         )
 
-    page = await ctx.in_snapshot(read)
+    async def read_numbered() -> LogPage:
+        await number(ctx, workspace_id)
+        return await ctx.in_snapshot(read)
+
+    asked_for = filters.after, tuple(kinds), filters.resource_id, filters.limit
+    page = await read_once(ctx, ("log", workspace_id, *asked_for), read_numbered)
     data = await _written(ctx, workspace_id, page.changes)
     meta = ChangePageMeta(next_cursor=write_position(page.end), has_more=page.has_more)
     return ChangePage(data=data, meta=meta)
@@ -87,7 +93,8 @@ def check_follows(extent: Extent, after: int) -> None:
 async def workspace_of(ctx: Context, filters: LatestChangeQuery) -> UUID:
     """The workspace that is read. Raises `NotFound`, or `Invalid` if there is no default."""
     if filters.workspace_id is not None:
-        await check_workspaces(ctx, [filters.workspace_id])
+        key = "workspace", filters.workspace_id, *ctx.principal.ids.items()
+        await read_once(ctx, key, partial(check_workspaces, ctx, [filters.workspace_id]))
         return filters.workspace_id
     if len(ctx.principal.all_workspace_ids) == 1:
         return ctx.principal.all_workspace_ids[0]

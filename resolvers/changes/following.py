@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Generic, Self
 from uuid import UUID
 
@@ -132,7 +133,8 @@ class _Feed:
     """Reads the pages of the feed that follow each other."""
 
     def __init__(self, operation: Operation, ctx: Context, query: ChangeQuery, workspace_id: UUID) -> None:
-        self._operation, self._ctx, self._query = operation, ctx, query
+        shared = partial(ctx.services.followers.read_once, workspace_id)
+        self._operation, self._ctx, self._query = operation, replace(ctx, shared=shared), query
         self.workspace_id = workspace_id
 
     @classmethod

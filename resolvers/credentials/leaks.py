@@ -19,11 +19,11 @@ from schema.credentials.leaks import Leak, LeakLabel, LeakVerdict
 from storage.changes.kinds import ChangeKind
 from storage.engine.connections import Connection
 from storage.enums import CredentialKind
+from storage.queues.mails import Mail, write_mails
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
-from storage.upkeep.mails import Mail, write_mails
 
 HASHES_IN_A_STATEMENT = 1_000
 NOUNS = {

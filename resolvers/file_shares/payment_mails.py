@@ -15,12 +15,12 @@ from resolvers.operations.context import Context
 from schema.values.prose import write_amount, write_day
 from schema.workspaces.settings import CustomerEmailSettings, NotificationSettings
 from storage.clock import now
+from storage.queues.mails import Mail
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.shares.file_share_sessions import FileSharePaymentRow, FileShareSessionRow
 from storage.tables.shares.shares import ShareRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.upkeep.mails import Mail
 
 # A payment reported later is history, and no news to anyone.
 LIVE_FOR = timedelta(hours=1)

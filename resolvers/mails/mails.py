@@ -15,7 +15,7 @@ from resolvers.operations.context import Context
 from schema.languages.speech import current_speech, gettext, language_of_page, noted, speaking, speech_in
 from schema.languages.templates import translate
 from storage.enums import Language
-from storage.upkeep.mails import Mail, write_mails
+from storage.queues.mails import Mail, write_mails
 
 TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 # Template variables with our own texts, or with validated addresses. All others hold text that a user wrote

@@ -10,10 +10,10 @@ from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted, RateLimited
 from storage.enums import WorkspaceStatus
+from storage.queues.mails import NO_RECIPIENT, Mail
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
-from storage.upkeep.mails import NO_RECIPIENT, Mail
 
 log = structlog.get_logger("duograph.mail")
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)

@@ -26,7 +26,7 @@ from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
 from storage.objects.interface import ObjectStore
 from storage.objects.scanning import Scanner
-from storage.upkeep.mails import Mail
+from storage.queues.mails import Mail
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
 
@@ -167,10 +167,10 @@ class Context:
     """One operation's view of the request. `transaction` is set inside a change.
 
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
-    `prepare` yielded before the transaction began. `owners_only` restricts it to owners of the workspace that
-    it changes (`rows/lookups.py`). `chosen` narrows what is read of each object to what is written; without
-    it, all is read. `places` has the values of parameters of what is chosen, which pages behind links have.
-    What is chosen `may_be_late` if a replica may answer it. `fetch_together` joins kept statements.
+    `prepare` yielded before the transaction. `owners_only` restricts it to owners of the workspace. `chosen`
+    narrows what is read of each object to what is written; without it, all is read. `places` has the values
+    of parameters of what is chosen, which `may_be_late` if a replica may answer it. `fetch_together` joins
+    kept statements, and `shared` what several streams read.
     """
 
     services: Services
@@ -183,6 +183,7 @@ class Context:
     places: Mapping[str, Any] = field(default_factory=dict)
     may_be_late: bool = True
     fetch_together: Fetch | None = None
+    shared: Callable[..., Awaitable[Any]] | None = None
     transaction: Connection | None = None
     prepared: Any = None
     owners_only: bool = False

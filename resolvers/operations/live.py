@@ -1,9 +1,12 @@
 """What operations answer that go on: pages of items as they come, until something ends them."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from resolvers.operations.context import Context
+
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 Item_co = TypeVar("Item_co", covariant=True)
 
 
@@ -32,3 +35,11 @@ class Live(Protocol[Item_co]):
 
     def close(self) -> None:
         """Give its place to another one."""
+
+
+async def read_once(ctx: Context, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
+    """What `work` reads; in a stream, once for all streams that read the same, as `key` says."""
+    if ctx.shared is None:
+        return await work()
+    result: Result = await ctx.shared(key, work)
+    return result

@@ -15,11 +15,11 @@ from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.operations.context import Context
 from schema.languages.speech import language_of_page
 from storage.clock import now
+from storage.queues.mails import NO_RECIPIENT, Mail
 from storage.rows.rows import first, first_of, insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.upkeep.mails import NO_RECIPIENT, Mail
 
 CODE_LIFETIME = timedelta(minutes=30)
 # Wrong tries of one visitor, and of all together: so many that strangers hardly use them up.

@@ -14,11 +14,11 @@ from schema.errors import NotPermitted
 from schema.languages.speech import gettext, noted
 from storage.clock import now
 from storage.engine.connections import Connection
+from storage.queues.mails import Mail
 from storage.rows.rows import table_of, update_rows
 from storage.tables.accounts.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
 from storage.tables.accounts.second_steps import SecondStepRow
 from storage.tables.accounts.users import UserRow
-from storage.upkeep.mails import Mail
 
 # The page on which users manage their factors.
 SECURITY_PATH = "/account/security"

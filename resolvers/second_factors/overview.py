@@ -13,9 +13,9 @@ from resolvers.second_factors.factors import Event, drop_factors, end_steps, fac
 from resolvers.second_factors.recovery_codes import count_codes, session_user_id
 from schema.accounts.second_factors import SecondFactors
 from storage.engine.connections import Connection
+from storage.queues.mails import write_mail
 from storage.rows.rows import first, table_of
 from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
-from storage.upkeep.mails import write_mail
 
 _totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
 

@@ -18,11 +18,11 @@ from schema.errors import RateLimited
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
+from storage.queues.mails import NO_RECIPIENT, Mail
 from storage.retention.rules import LINKS_KEPT_FOR
 from storage.rows.rows import first, insert_row, table_of, update_row, update_rows
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from storage.tables.accounts.users import UserRow
-from storage.upkeep.mails import NO_RECIPIENT, Mail
 
 LIFETIMES = {
     LinkPurpose.ADDRESS: timedelta(days=3),

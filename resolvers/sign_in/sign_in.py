@@ -33,9 +33,9 @@ from schema.accounts.accounts import PasswordChange, SignIn
 from schema.errors import Invalid, RateLimited, problem
 from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
+from storage.queues.mails import NO_RECIPIENT
 from storage.rows.rows import one, table_of, update_row
 from storage.tables.accounts.users import UserRow
-from storage.upkeep.mails import NO_RECIPIENT
 
 _users = table_of(UserRow)
 

@@ -11,12 +11,12 @@ from resolvers.mails.workspace_addresses import addresses_of_owners
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
+from storage.queues.mails import write_mails
+from storage.queues.webhooks import EndpointKey
 from storage.rows.rows import table_of, update_rows
 from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.upkeep.mails import write_mails
-from storage.webhooks.queue import EndpointKey
 
 WARNED_AFTER, DISABLED_AFTER = timedelta(hours=1), timedelta(days=3)
 GONE = "The endpoint answered 410: it wants no more."

@@ -2,18 +2,23 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping
 from contextlib import suppress
+from itertools import count
+from typing import TypeVar
 from uuid import UUID
 
 from sqlalchemy import Uuid, bindparam, func, select
 
+from storage.changes.shared_reads import SharedReads
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
 from storage.tables.base import table_of
 from storage.tables.changes import ChangeRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
+
+Result = TypeVar("Result")
 
 # Open streams: of one subject, and of the process.
 MOST_OF_ONE, MOST_OF_ALL = 10, 5_000
@@ -81,6 +86,9 @@ class Followers:
 
     def __init__(self) -> None:
         self._of_workspace: dict[UUID, set[Follower]] = {}
+        self._reads, self._wakes = SharedReads(), count()
+        # The number of the last wake of each workspace.
+        self._woken: dict[UUID, int] = {}
         self._of_subject: Counter[str] = Counter()
         self._have_ended = False
         # Tells other processes what this one committed, and that there is somebody who waits for theirs.
@@ -101,6 +109,7 @@ class Followers:
         follower = Follower(self, subject, workspace_id)
         follower.has_ended = self._have_ended
         self._of_workspace.setdefault(workspace_id, set()).add(follower)
+        self._woken.setdefault(workspace_id, next(self._wakes))
         self._of_subject[subject] += 1
         self.has_come()
         return follower
@@ -112,7 +121,7 @@ class Followers:
             return
         own.remove(follower)
         if not own:
-            del self._of_workspace[follower.workspace_id]
+            del self._of_workspace[follower.workspace_id], self._woken[follower.workspace_id]
         self._of_subject[follower.subject] -= 1
         self._of_subject += Counter()  # Without those that have none.
 
@@ -125,8 +134,16 @@ class Followers:
         """Changes of these workspaces were committed somewhere."""
         if self._of_workspace:
             for workspace_id in workspace_ids:
-                for follower in self._of_workspace.get(workspace_id, ()):
-                    follower.wake()
+                self._wake_those(workspace_id, self._of_workspace.get(workspace_id, ()))
+
+    async def read_once(
+        self, workspace_id: UUID, key: Hashable, work: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        """What `work` reads of a workspace, shared by the followers who ask for it after the same wake.
+
+        A read that began after a wake has all that was committed before it.
+        """
+        return await self._reads.read((workspace_id, self._woken.get(workspace_id), key), work)
 
     def end(self) -> None:
         """End all, and those that come: they read what is there, and no more."""
@@ -145,9 +162,15 @@ class Followers:
     def _note(self, newest: Mapping[UUID, int | None]) -> None:
         """Also a workspace that is gone wakes: its followers find out, and end."""
         for workspace_id, position in newest.items():
-            for follower in self._of_workspace.get(workspace_id, ()):
-                if position is None or position > follower.position:
-                    follower.wake()
+            own = self._of_workspace.get(workspace_id, ())
+            behind = [each for each in own if position is None or position > each.position]
+            self._wake_those(workspace_id, behind)
+
+    def _wake_those(self, workspace_id: UUID, followers: Collection[Follower]) -> None:
+        if followers:
+            self._woken[workspace_id] = next(self._wakes)
+            for follower in followers:
+                follower.wake()
 
 
 def _ignore(workspace_ids: Collection[UUID]) -> None:

@@ -1,7 +1,6 @@
 """A database with mails that only the test sends, and real mail servers."""
 
 import json
-from datetime import timedelta
 from email.headerregistry import Address
 from typing import Any
 
@@ -14,9 +13,9 @@ from gateway.mail.smtp import SmtpTransport
 from gateway.settings.values.mail_addresses import SmtpAddress
 from storage.clock import now
 from storage.engine.database import Database
+from storage.queues.mails import MAILS, Mail, write_mail
 from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
-from storage.upkeep.mails import Mail, claim_mail, write_mail
 from tests.mail.scanning import PATH
 from tests.support.databases.own_databases import own_database
 from tests.support.servers.gateways import run_gateway
@@ -39,7 +38,7 @@ class Post:
 
     async def claim(self) -> dict | None:
         async with self.database.write() as connection:
-            return await claim_mail(connection, timedelta(minutes=1))
+            return next(iter(await MAILS.claim(connection)), None)
 
     async def rows(self) -> list[dict]:
         async with self.database.read() as connection:

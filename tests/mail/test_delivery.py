@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
+from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LONGEST_WAIT
 from storage.clock import now
-from storage.upkeep.mails import NO_RECIPIENT
+from storage.queues.mails import MAILS, NO_RECIPIENT
 from tests.support.measures.log_lines import own_log_lines
 from tests.support.measures.spans import span
 from tests.support.servers.mail_server import MailServer
@@ -103,7 +103,7 @@ async def test_after_a_crash_between_claim_and_sending_another_process_sends_it(
     await asyncio.gather(crashing, return_exceptions=True)
     server.holds = None
     (row,) = await post.rows()
-    assert row["due_at"] in claiming + LEASE
+    assert row["due_at"] in claiming + MAILS.lease
     await post.delivery(server).run()
     assert len(server.mails) == 1
     await post.make_due()

@@ -5,9 +5,9 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import select
 
+from storage.queues.mails import Mail, write_mail
 from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
-from storage.upkeep.mails import Mail, write_mail
 
 _mails = table_of(MailRow)
 

@@ -12,11 +12,11 @@ from sqlalchemy import select
 
 from gateway.webhooks import delivery, sending
 from storage.clock import now
+from storage.queues import webhooks as queue
 from storage.retention.trimming import BOUNDS, trim
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.changes import ChangeRow
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
-from storage.webhooks import queue
 from tests.support.callers.refusals import refused
 from tests.support.measures.patience import until
 from tests.support.servers.receiver import accept

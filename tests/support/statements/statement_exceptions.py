@@ -62,7 +62,7 @@ REACHES = (
         *("changes", "event_deltas", "list_total_deltas", "metric_deltas", "person_merge_deltas"),
     ),
     _in(
-        "storage/upkeep/backlog.py",
+        "storage/queues/backlog.py",
         "read_backlog",
         "With metrics on, at most every 10 seconds: how much waits, counted up to a bound.",
         *("files", "metric_deltas", "webhook_deliveries"),
@@ -74,19 +74,19 @@ REACHES = (
         "external_persons",
     ),
     _in(
-        "storage/webhooks/queue.py",
+        "storage/queues/webhooks.py",
         "endpoints_behind",
         "Once a second, a process looks for changes to tell to any endpoint.",
         *("webhook_endpoints", "changes"),
     ),
     _in(
-        "storage/webhooks/queue.py",
+        "storage/queues/webhooks.py",
         "workspaces_told",
         "Every five seconds, a process notes whose changes it has to look at as soon as they are committed.",
         "webhook_endpoints",
     ),
     _in(
-        "storage/webhooks/queue.py",
+        "storage/queues/webhooks.py",
         "endpoints_with_work",
         "The same, for deliveries that are due.",
         "webhook_deliveries",

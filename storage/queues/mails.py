@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import delete
 
 from storage.engine.connections import Connection
+from storage.queues.queue import Queue
 from storage.rows.rows import Values, insert_rows, table_of
 from storage.tables.mails import MailRow
-from storage.upkeep.claims import claim, is_due, postpone
 
 _mails = table_of(MailRow)
+
+# Those that are due longest come first, urgent ones before all others.
+MAILS = Queue(MailRow, order=[_mails.c.rank, _mails.c.due_at, _mails.c.id], lease=timedelta(minutes=3))
 
 # The recipient of mails that are written and removed like all others but never sent, so that an unknown
 # address causes the same database work as a known one.
@@ -54,26 +57,6 @@ async def write_mails(
         for mail in mails
     ]
     await insert_rows(connection, MailRow, rows)
-
-
-async def is_mail_due(connection: Connection) -> bool:
-    """Whether a mail can be claimed; unlike the claim, this never waits for a lock."""
-    return await is_due(connection, MailRow)
-
-
-async def claim_mail(connection: Connection, lease: timedelta) -> MailRow | None:
-    """The mail that has been due longest, urgent mails first; None if none is due.
-
-    It is due again after `lease`, in case its sender crashes. Skips rows that other processes are claiming.
-    """
-    order = [_mails.c.rank, _mails.c.due_at, _mails.c.id]
-    claimed = await claim(connection, MailRow, order=order, lease=lease)
-    return claimed[0] if claimed else None
-
-
-async def postpone_mail(connection: Connection, claimed: MailRow, due_at: datetime) -> None:
-    """Make the mail due again at `due_at`, unless another process has claimed it meanwhile."""
-    await postpone(connection, claimed, due_at)
 
 
 async def forget_mail(connection: Connection, claimed: MailRow) -> None:

@@ -11,14 +11,12 @@ from storage.changes.reading import Logged, read_extent, read_log
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.engine.reach import in_reach
+from storage.queues.queue import Queue
 from storage.rows.rows import insert_new_rows, table_of
 from storage.tables.changes import ChangeRow
 from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
-from storage.upkeep.claims import claim, is_due
 
-# Longer than an attempt takes, so that no process claims a delivery that is still being sent.
-LEASE = timedelta(minutes=1)
 CHANGES_AT_A_TIME = 500
 ENDPOINTS_AT_A_TIME = 200
 # Of one endpoint: a receiver that is away, or slower than its workspace, fills no more of the table.
@@ -27,7 +25,13 @@ MOST_PENDING = 10_000
 _endpoints, _deliveries = table_of(WebhookEndpointRow), table_of(WebhookDeliveryRow)
 _changes = table_of(ChangeRow)
 _earlier = _deliveries.alias("earlier")
-_IS_PENDING = is_pending(_deliveries)
+
+WEBHOOKS = Queue(
+    WebhookDeliveryRow,
+    order=[_deliveries.c.due_at, _deliveries.c.position],
+    lease=timedelta(minutes=1),
+    is_waiting=is_pending(_deliveries),
+)
 
 
 class EndpointKey(NamedTuple):
@@ -92,7 +96,7 @@ async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Se
 async def _is_full(connection: Connection, key: EndpointKey) -> bool:
     """Whether the endpoint has as many pending deliveries as it may have."""
     own = _deliveries.c.workspace_id == key.workspace_id, _deliveries.c.endpoint_id == key.id
-    last = select(_deliveries.c.id).where(*own, _IS_PENDING).offset(MOST_PENDING - 1).limit(1)
+    last = select(_deliveries.c.id).where(*own, WEBHOOKS.is_waiting).offset(MOST_PENDING - 1).limit(1)
     return (await connection.execute(last)).first() is not None
 
 
@@ -116,7 +120,7 @@ async def endpoints_with_work(connection: Connection, besides: Sequence[UUID]) -
     """Endpoints with deliveries that are due, but those with these ids."""
     due = (
         select(_deliveries.c.workspace_id, _deliveries.c.endpoint_id)
-        .where(_IS_PENDING, _deliveries.c.due_at <= now(), _deliveries.c.endpoint_id.not_in(besides))
+        .where(WEBHOOKS.is_waiting, _deliveries.c.due_at <= now(), _deliveries.c.endpoint_id.not_in(besides))
         .where(*in_reach(connection, _deliveries.c.workspace_id))
         .cte("due")
         # SQLite would go through all that is pending, in the order of whichever index was made last.
@@ -129,7 +133,7 @@ async def endpoints_with_work(connection: Connection, besides: Sequence[UUID]) -
 async def has_work(connection: Connection, key: EndpointKey) -> bool:
     """Whether a delivery of the endpoint is due."""
     own = _deliveries.c.workspace_id == key.workspace_id, _deliveries.c.endpoint_id == key.id
-    return await is_due(connection, WebhookDeliveryRow, *own, _IS_PENDING)
+    return await WEBHOOKS.has_work(connection, *own)
 
 
 async def claim_deliveries(connection: Connection, key: EndpointKey, most: int) -> list[WebhookDeliveryRow]:
@@ -145,15 +149,11 @@ async def claim_deliveries(connection: Connection, key: EndpointKey, most: int) 
         )
         .scalar_subquery()
     )
-    rows = await claim(
+    rows = await WEBHOOKS.claim(
         connection,
-        WebhookDeliveryRow,
         _deliveries.c.endpoint_id == key.id,
-        _IS_PENDING,
         _deliveries.c.position <= func.coalesce(first, _deliveries.c.position),
         within=_deliveries.c.workspace_id == key.workspace_id,
-        order=[_deliveries.c.due_at, _deliveries.c.position],
-        lease=LEASE,
         most=most,
     )
     return sorted(rows, key=lambda row: row.position)
