@@ -151,11 +151,15 @@ def postgresql_version(site: Site) -> str:
 
 @contextmanager
 def gateway(
-    site: Site, log: Path | None = None, options: Sequence[str] = (), **settings: str
+    site: Site,
+    log: Path | None = None,
+    options: Sequence[str] = (),
+    command: Sequence[str] = (COMMAND,),
+    **settings: str,
 ) -> Iterator[Server]:
     """The gateway with one worker, without limits and access log, unless the arguments have them."""
     path = log or site.folder / "gateway.log"
-    command = [COMMAND, "serve", "--port", "0", "--json", *options]
+    command = [*command, "serve", "--port", "0", "--json", *options]
     with (
         path.open("wb") as errors,
         running(command, site.environment(settings), site.folder, subprocess.PIPE, errors) as process,

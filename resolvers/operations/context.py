@@ -33,7 +33,7 @@ from storage.usage.usage import Usage
 UNITS_AT_A_TIME = 4
 
 Result = TypeVar("Result")
-# Of a kept statement with its values, which a replica may answer.
+# Of a kept statement, which a replica may answer.
 Rows: TypeAlias = Coroutine[Any, Any, Sequence[Any]]
 Fetch = Callable[[Kept, Mapping[str, Any], bool], Rows]
 
@@ -167,10 +167,9 @@ class Context:
     """One operation's view of the request. `transaction` is set inside a change.
 
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
-    `prepare` yielded before the transaction. `owners_only` restricts it to owners of the workspace. `chosen`
-    narrows what is read of each object to what is written; without it, all is read. `places` has the values
-    of parameters of what is chosen, which `may_be_late` if a replica may answer it. `fetch_together` joins
-    kept statements, and `shared` what several streams read.
+    `prepare` yielded before. `owners_only` restricts it to owners of the workspace. `chosen` narrows what is
+    read of each object to what is written, and `places` has the values of its parameters; it `may_be_late`
+    if a replica may answer it. `fetch_together` joins kept statements, and `shared` what streams read.
     """
 
     services: Services

@@ -1,11 +1,17 @@
 """Documents of GraphQL as event streams: what arrives, and what ends a subscription."""
 
+from collections import Counter
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
+from resolvers.changes import changes
+from storage.changes import shared_reads
+from storage.changes.reading import read_log
 from tests.changes.sockets import CHANGES
 from tests.changes.streams import Live, Reader
+from tests.support.measures.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.both_databases
 
@@ -47,3 +53,23 @@ def events(live: Live, query: str, token: str | None = None, **variables: Any) -
     headers = {"Authorization": f"Bearer {token or live.tenant.token}", **EVENTS}
     body = {"query": query, "variables": variables}
     return live.client.stream("POST", f"{live.address}/graphql", headers=headers, json=body)
+
+
+def test_streams_that_are_told_together_share_what_they_read(live: Live, monkeypatch: Any) -> None:
+    reads = Counter[int]()
+
+    async def counted(*arguments: Any, after: int, **others: Any) -> Any:
+        reads[after] += 1
+        return await read_log(*arguments, after=after, **others)
+
+    monkeypatch.setattr(changes, "read_log", counted)
+    monkeypatch.setattr(shared_reads, "SECONDS_KEPT", PATIENCE_SECONDS)
+    home, tokens = live.tenant.id, [live.tenant.token, live.tenant.personal_token]
+    with ExitStack() as opened:
+        readers = [opened.enter_context(live.stream(token, workspace_id=home)) for token in tokens * 3]
+        begun = {int(reader.block()["id"]) for reader in readers}
+        reads.clear()
+        id = live.share()
+        assert {reader.event()["data"]["resource_id"] for reader in readers} == {id}
+    # A look into the log, each second, may wake again who has not read yet.
+    assert sum(reads[position] for position in begun) < len(readers)

@@ -3,8 +3,6 @@
 import asyncio
 import socket
 import tempfile
-from collections import Counter
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -15,9 +13,7 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from resolvers.changes import changes
-from storage.changes import followers, shared_reads
-from storage.changes.reading import read_log
+from storage.changes import followers
 from tests.changes.streams import FREE, STALL_SECONDS, Live, Reader, joined
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
 from tests.support.servers.gateways import Tenant
@@ -298,22 +294,3 @@ def arrives(here: str, there: str, tenant: Tenant) -> bool:
     for each in (follower, writer):
         each.client.close()
     return event["event"] == "share.created"
-
-
-def test_streams_that_are_told_together_read_the_log_once(live: Live, monkeypatch: Any) -> None:
-    reads = Counter[int]()
-
-    async def counted(*arguments: Any, after: int, **others: Any) -> Any:
-        reads[after] += 1
-        return await read_log(*arguments, after=after, **others)
-
-    monkeypatch.setattr(changes, "read_log", counted)
-    monkeypatch.setattr(shared_reads, "SECONDS_KEPT", PATIENCE_SECONDS)
-    home, tokens = live.tenant.id, [live.tenant.token, live.tenant.personal_token]
-    with ExitStack() as opened:
-        readers = [opened.enter_context(live.stream(token, workspace_id=home)) for token in tokens * 3]
-        begun = {int(reader.block()["id"]) for reader in readers}
-        reads.clear()
-        id = live.share()
-        assert {reader.event()["data"]["resource_id"] for reader in readers} == {id}
-    assert [reads[position] for position in begun] == [1]

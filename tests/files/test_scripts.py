@@ -76,14 +76,17 @@ def script(name, command, port, token, *arguments):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_upload_outlives_its_gateway(command, port, name, tmp_path):
     (tmp_path / "big.bin").write_bytes(os.urandom(SIZE))
-    with gateway(command, port, "--demo") as (serving, said):
-        token = said["demo"]["workspace_token"]
-        with script(name, command, port, token, "big.bin") as first:
-            id = _sent_until_killed(first, serving)
-
-    with gateway(command, port), script(name, command, port, token, "big.bin", *RESUME[name], id) as second:
-        out, said = second.communicate(timeout=600)
-    assert second.returncode == 0, said
+    out, token, options = "", None, ["--demo"]
+    # On a busy machine, all parts may have arrived before the gateway is killed.
+    while "parts have arrived" not in out:
+        with gateway(command, port, *options) as (serving, said):
+            token, options = token or said["demo"]["workspace_token"], []
+            with script(name, command, port, token, "big.bin") as first:
+                id = _sent_until_killed(first, serving)
+        resumed = script(name, command, port, token, "big.bin", *RESUME[name], id)
+        with gateway(command, port), resumed as second:
+            out, said = second.communicate(timeout=600)
+        assert second.returncode == 0, said
     arrived = int(out.splitlines()[1].split(" of ")[0])
     assert arrived >= 2
     assert "The downloaded bytes are equal" in out
@@ -95,7 +98,6 @@ def _sent_until_killed(first, serving):
     assert first.stdout.readline().startswith("0 of ")
     assert [first.stdout.readline() for _ in range(2)] == ["part 1\n", "part 2\n"]
     serving.send_signal(signal.SIGKILL)
-    _, said = first.communicate(timeout=300)
-    assert first.returncode != 0
-    assert id in said
+    out, said = first.communicate(timeout=300)
+    assert (first.returncode != 0 and id in said) or "The downloaded bytes are equal" in out
     return id
