@@ -147,8 +147,8 @@ def _entry(
     responses = {str(status): success(status, None if status in EMPTY else content(shown, JSON))}
     for code, text in _REFUSALS.items():
         responses[str(code)] = {"description": text, "content": _body(OAuthError, JSON)}
-    for code, response in responses.items():
-        response["headers"] = headers_of(int(code))
+    for number, response in responses.items():
+        response["headers"] = headers_of(int(number))
     parts = {"security": _BY_CLIENT, **parts}
     return entry(PROTOCOL_TAG["name"], name, description, responses=responses, **parts)
 
