@@ -9,14 +9,17 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from gateway.webhooks.addresses import Address, Network, is_allowed, parse_address
+from gateway.webhooks.addresses import Address, Network, is_allowed
 from gateway.webhooks.answers import Answer, Failed, Lost, ReceiverConnection
+from gateway.webhooks.names import Names
 
 # The addresses of a host and port. Raises `OSError`.
 Resolve = Callable[[str, int], Awaitable[Sequence[Address]]]
 MOST_KEPT = 100
 # A receiver's own limit may be anything: one that closes first costs the attempt a new connection.
 SECONDS_KEPT = 15
+# To one address of several: a network that swallows packets leaves time for the others.
+SECONDS_TO_CONNECT = 3
 
 
 class Unresolved(Failed):
@@ -57,23 +60,21 @@ def place_of(url: str) -> Place:
     return Place(is_https, parts.hostname or "", port, parts.netloc, target)
 
 
-async def resolve(host: str, port: int) -> Sequence[Address]:
-    """The addresses of the host by the system's resolver, which reads decimal and octal forms too."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(parse_address(str(entry[4][0])) for entry in found))
-
-
 class Connections:
     """Connects to addresses that were checked, never to a name that is resolved again.
 
-    TLS is verified for the name by the system's authorities, or by `context`.
+    TLS is verified for the name by the system's authorities, or by `context`; names are looked up by the
+    system's resolver, or by `resolve`.
     """
 
     def __init__(
-        self, allowed: Sequence[Network], resolve: Resolve = resolve, context: ssl.SSLContext | None = None
+        self,
+        allowed: Sequence[Network],
+        resolve: Resolve | None = None,
+        context: ssl.SSLContext | None = None,
     ) -> None:
         self._allowed = allowed
-        self._resolve = resolve
+        self._resolve = resolve or Names().addresses
         self._context = context
         self._kept: list[ReceiverConnection] = []
 
@@ -117,7 +118,9 @@ class Connections:
             raise Blocked
         for address in addresses:
             with suppress(OSError):
-                return await self._speak(place, await _connected(address, place.port))
+                async with asyncio.timeout(None if address == addresses[-1] else SECONDS_TO_CONNECT):
+                    connected = await _connected(address, place.port)
+                return await self._speak(place, connected)
         raise Failed
 
     async def _speak(self, place: Place, connected: socket.socket) -> ReceiverConnection:

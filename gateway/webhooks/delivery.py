@@ -141,7 +141,7 @@ class Delivery:
 
     async def _work(self, key: EndpointKey) -> None:
         """Send what is due until nothing is; what was sent is recorded as the next is claimed."""
-        most, made = AT_A_TIME, list[Made]()
+        most, made, url = AT_A_TIME, list[Made](), ""
         while True:
             if not made:
                 async with self._database.read() as connection:
@@ -150,11 +150,13 @@ class Delivery:
             async with self._database.write() as connection:
                 if made:
                     current = await _lock(connection, key)
-                    await record(connection, current, made, self._clock(), self._services.auth_url)
+                    # What another URL answered says nothing of the present one.
+                    same = current if current is not None and current.url == url else None
+                    await record(connection, same, made, self._clock(), self._services.auth_url)
                 work = await self._claim(connection, key, most)
             if work is None:
                 return
-            begun = monotonic()
+            begun, url = monotonic(), work.endpoint.url
             made = list(zip(work.deliveries, await self._send(work), strict=True))
             is_quick = monotonic() - begun < QUICK_SECONDS
             works = is_quick and all(attempt is not None and attempt.is_success for _, attempt in made)
@@ -184,8 +186,9 @@ class Delivery:
 
     async def _send(self, work: Work) -> list[Attempt | None]:
         """The attempts; None for what could not be begun in time, and is claimed again."""
-        payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
+        # Reading what documents choose may wait, too.
         turns, end = asyncio.Semaphore(AT_A_TIME), monotonic() + SECONDS_TO_BEGIN
+        payloads = await read_payloads(self._services, work.endpoint, work.scopes, work.deliveries)
 
         async def send(message: Message) -> Attempt | None:
             async with turns:

@@ -33,7 +33,7 @@ async def record(
     at: datetime,
     own_address: str,
 ) -> None:
-    """Record what became of claimed deliveries, whose endpoint is locked."""
+    """Record what became of claimed deliveries, whose locked endpoint is None if they say nothing of it."""
     attempts = [(delivery, attempt) for delivery, attempt in made if attempt is not None]
     await insert_rows(connection, WebhookAttemptRow, [_row(*each) for each in attempts])
     await _succeed(connection, [delivery for delivery, attempt in attempts if attempt.is_success], at)

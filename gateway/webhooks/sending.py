@@ -91,6 +91,6 @@ def _retry_after(text: str | None, at: datetime) -> float | None:
         return float(min(int(text), LONGEST_RETRY_AFTER))
     try:
         seconds = (parsedate_to_datetime(text) - at).total_seconds()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return min(max(seconds, 0.0), float(LONGEST_RETRY_AFTER))

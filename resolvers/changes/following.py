@@ -58,24 +58,24 @@ class Following(Generic[Item]):
     ) -> None:
         self._ctx, self._follower, self._read, self._page = ctx, follower, read, page
         self._seconds_between_reads = seconds_between_reads
+        self._clock = asyncio.get_running_loop().time
+        self._checked_at = self._clock()
 
     async def pages(self) -> AsyncIterator[LivePage[Item] | None]:
         """Pages as they are read, and None each time that there were no changes for 15 seconds.
 
         Ends with the process or the client. Raises `Failure` when the caller may read no more.
         """
-        clock = asyncio.get_running_loop().time
-        checked_at = told_at = read_at = clock()
+        clock = self._clock
+        told_at = read_at = clock()
         follower, page = self._follower, self._page
         yield page
         follower.position = int(page.end)
         while not follower.has_ended:
             if not page.has_more:
-                due_at = min(checked_at + SECONDS_BETWEEN_CHECKS, told_at + SECONDS_BETWEEN_BEATS)
+                due_at = min(self._checked_at + SECONDS_BETWEEN_CHECKS, told_at + SECONDS_BETWEEN_BEATS)
                 await follower.rest(max(0.0, due_at - clock()))
-            if clock() - checked_at >= SECONDS_BETWEEN_CHECKS:
-                await self._check()
-                checked_at = clock()
+            await self.check()
             if not follower.has_ended and (follower.is_woken() or page.has_more):
                 await asyncio.sleep(max(0.0, read_at + self._seconds_between_reads - clock()))
                 read_at = clock()
@@ -109,8 +109,14 @@ class Following(Generic[Item]):
         """Give the stream's place to another one."""
         self._follower.close()
 
-    async def _check(self) -> None:
-        """Raises `InvalidToken`, `InsufficientScope` or `NotFound` if the caller may no longer read."""
+    async def check(self) -> None:
+        """Raises `InvalidToken`, `InsufficientScope` or `NotFound` if the caller may no longer read.
+
+        That is looked up every three seconds, however often it is asked.
+        """
+        if self._clock() - self._checked_at < SECONDS_BETWEEN_CHECKS:
+            return
+        self._checked_at = self._clock()
         principal = await self._present_principal()
         if principal is None:
             raise InvalidToken

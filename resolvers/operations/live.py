@@ -27,6 +27,12 @@ class Live(Protocol[Item_co]):
         Ends with the process or the client. Raises `Failure` when the caller may read no more.
         """
 
+    async def check(self) -> None:
+        """Raises `Failure` when the caller may read no more, which is looked up every few seconds.
+
+        Whoever reads more for an item calls it first: a slow client has a page for as long as it likes.
+        """
+
     async def charge(self, sent: int) -> None:
         """Charge what was sent so far, in bytes, and what the database has worked for it."""
 

@@ -92,12 +92,18 @@ async def create_webhook_endpoint(ctx: Context, data: WebhookEndpointCreate) -> 
 
 @requires(Scope.WEBHOOKS_WRITE, gives=get_webhook_endpoint, fresh=True, causes=())
 async def update_webhook_endpoint(ctx: Context, id: UUID, data: WebhookEndpointUpdate) -> WebhookEndpoint:
-    """Updates the fields that were sent. A token cannot update an endpoint with more scopes than its own."""
+    """Updates the fields that were sent. A token cannot update an endpoint with more scopes than its own.
+
+    Whoever changes the `url` takes the place of the creator, with whose access the endpoint ends.
+    """
     row = await get_for_update(ctx, WebhookEndpointRow, id=id)
     changes = data.changes()
     check_reach(ctx.principal, row.scopes, _MANAGED, ("id",))
     if "url" in changes:
         _check_url(ctx, changes["url"])
+        if changes["url"] != row.url:
+            # Otherwise a token that ends tomorrow could have its own URL told for ever.
+            changes |= _maker(ctx.principal)
     if "kinds" in changes:
         _check_kinds(ctx.principal, changes["kinds"])
     _check_document(ctx, changes.get("document"), row.scopes)
@@ -144,7 +150,7 @@ def _as_endpoint(ctx: Context, row: WebhookEndpointRow) -> WebhookEndpoint:
 
 
 def _maker(principal: Principal) -> dict[str, str | UUID | None]:
-    """Who creates an endpoint, as its row says."""
+    """Who creates an endpoint or gives it another URL, as its row says."""
     is_client = principal.kind is PrincipalKind.OAUTH_TOKEN
     return {
         "maker_kind": principal.kind.value,

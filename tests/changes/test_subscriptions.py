@@ -7,10 +7,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.http import sockets
 from gateway.web.kit.cookies import SESSION
+from resolvers.graph.execution.planned import streams
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
 from tests.changes.sockets import Socket, greeted, socket_to
@@ -231,6 +232,30 @@ def test_a_credential_that_loses_access_ends_its_subscriptions(live: Live, own_u
         while (message := three.receive())["type"] == "next":
             pass
         assert message["payload"][0]["extensions"]["code"] == "not_found"
+
+
+def test_a_credential_that_ends_amid_a_page_reads_no_further_resource(live: Live, monkeypatch: Any) -> None:
+    """A client that reads slowly keeps a page in the making for as long as it likes."""
+    token, after = live.token("shares:read"), live.latest()
+    for _ in range(3):
+        live.share()
+    read = streams._resource
+
+    async def read_slowly(*arguments: Any) -> Any:
+        monkeypatch.setattr(streams, "_resource", read)
+        path = f"/workspace-access-tokens/{token['id']}"
+        await asyncio.to_thread(live.send, "DELETE", path, live.tenant.personal_token)
+        await asyncio.to_thread(live.clock.advance, 4)
+        return await read(*arguments)
+
+    monkeypatch.setattr(streams, "_resource", read_slowly)
+    with greeted(live, token["text"]) as socket:
+        socket.subscribe("a", after=after)
+        socket.change("a")
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.receive()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 4401
 
 
 def test_subscriptions_are_streams_of_their_caller(live: Live, monkeypatch: Any) -> None:

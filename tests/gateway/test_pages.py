@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import AsyncIterator
 from datetime import date
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
 import pytest_asyncio
 from graphql import parse
+from starlette.applications import Starlette
 
 from gateway.web.explorer import Known, examples
+from gateway.web.kit import assets
 from gateway.web.kit.assets import STATIC_FOLDER
 from tests.support.browsers.references import References
 from tests.support.servers.gateways import run_gateway
@@ -106,6 +110,21 @@ async def test_an_asset_asked_for_without_its_current_hash_is_asked_for_again(
     assert response.headers["cache-control"] == "no-cache"
     again = await client.get(address, headers={"If-None-Match": response.headers["etag"]})
     assert again.status_code == 304
+
+
+async def test_files_of_the_same_size_and_moment_have_tags_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Those of a wheel were made at one moment, and compressed files are kept by their tags."""
+    names = ("of-a-wheel.css", "of-a-wheel.js")
+    for name in names:
+        (tmp_path / name).write_text(f"{name:1500}")
+        os.utime(tmp_path / name, (0, 0))
+    monkeypatch.setattr(assets, "STATIC_FOLDER", tmp_path)
+    transport = httpx.ASGITransport(Starlette(routes=[assets.static_route()]))
+    async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
+        tags = {(await client.get(f"/static/{name}")).headers["etag"] for name in names}
+    assert len(tags) == 2
 
 
 @pytest.mark.parametrize(

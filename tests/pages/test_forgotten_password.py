@@ -1,6 +1,7 @@
 """A user who forgot the password sets a new one by a mailed link, which ends every session."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
@@ -144,12 +145,15 @@ async def test_a_link_works_once(gateway, browser, tenant, link):
 async def test_of_two_simultaneous_uses_of_a_link_one_sets_the_password(gateway, tenant, link):
     passwords = [f"long password number {number}" for number in range(4)]
 
-    async def use(password):
-        async with browsing(gateway) as browser:
+    async with AsyncExitStack() as opened:
+        browsers = [await opened.enter_async_context(browsing(gateway)) for _ in passwords]
+        for browser in browsers:
             await browser.open(link)
-            return (await browser.press(BUTTON, password=password)).status_code
-
-    statuses = await asyncio.gather(*map(use, passwords))
+        pressing = (
+            browser.press(BUTTON, password=password)
+            for browser, password in zip(browsers, passwords, strict=True)
+        )
+        statuses = [answer.status_code for answer in await asyncio.gather(*pressing)]
     assert sorted(statuses) == [200, 410, 410, 410]
     right = passwords[statuses.index(200)]
     for password in passwords:

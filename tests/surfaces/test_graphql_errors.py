@@ -5,6 +5,9 @@ from uuid import uuid4
 import pytest
 
 from oauth.scopes import Scope
+from resolvers.graph.execution.planned import fields
+from resolvers.graph.execution.planned.fields import Reading
+from schema.errors import NotFound
 from tests.support.callers.surfaces import Rest
 from tests.support.servers.gateways import make_token
 
@@ -175,3 +178,24 @@ async def test_a_customer_is_refused_at_each_field_of_the_core(graphql, gateway,
     assert answer["data"]["portal"] == {"customer": {"id": customer["id"]}}
     (error,) = answer["errors"]
     assert (error["path"], error["extensions"]["code"]) == (["shares"], "not_permitted")
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_a_change_is_answered_though_what_it_links_to_cannot_be_read(graphql, monkeypatch, is_long):
+    """Also if so much was read before it that its bytes are counted: then it would be written as one text."""
+
+    async def fail(*_):
+        raise NotFound("It is gone.")
+
+    monkeypatch.setattr(Reading, "answer", fail)
+    monkeypatch.setattr(fields, "PARSED_AT_ONCE", -1 if is_long else fields.PARSED_AT_ONCE)
+    email = f"{uuid4()}@example.com"
+    document = (
+        f'mutation {{ createCustomer(data: {{email: "{email}"}}) {{ email workspace {{ id }} type }} }}'
+    )
+    answer = await graphql(document)
+    made = {"email": email, "workspace": None, "type": "INDIVIDUAL"}
+    assert answer["data"] == {"createCustomer": made}
+    (error,) = answer["errors"]
+    assert error["path"] == ["createCustomer", "workspace"]
+    assert error["extensions"]["code"] == "not_found"

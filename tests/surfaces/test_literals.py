@@ -106,6 +106,15 @@ def answered(gateway, tenant, documents, monkeypatch):
             'mutation { a: deleteShare(id: "a") b: deleteShare(id: "b") }',
             f'mutation {{ a: deleteShare(id: "{ABSENT}") b: deleteShare(id: "none") }}',
         ),
+        # Under one name in the answer, only equal fields can be read as one: different ones are refused.
+        (
+            'mutation { a: deleteShare(id: "x") a: deleteShare(id: "x") }',
+            f'mutation {{ a: deleteShare(id: "{ABSENT}") a: deleteShare(id: "none") }}',
+        ),
+        (
+            "{ ...A files(limit: 2) { meta { page } } } fragment A on Query { files(limit: 2) {__typename} }",
+            "{ ...A files(limit: 2) { meta { page } } } fragment A on Query { files(limit: 3) {__typename} }",
+        ),
     ],
 )
 async def test_a_document_with_other_literals_is_answered_as_if_it_were_new(answered, first, text):

@@ -67,6 +67,17 @@ async def test_the_schema_comes_with_other_fields(gateway):
         assert [error["path"] for error in answer["errors"]] == [["refused"]]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+async def test_the_schema_leaves_room_for_what_is_counted(gateway, order):
+    """Models are counted as they are written: the viewer, metrics."""
+    tenant = await make_tenant(gateway)
+    fields = ['__type(name: "Share") { name }', "viewer { kind }", "metricsLimits { maxPeriods }"][::order]
+    answer = await ask(gateway, tenant.token, f"{{ {' '.join(fields)} }}")
+    assert "errors" not in answer
+    assert answer["data"]["__type"] == {"name": "Share"}
+    assert answer["data"]["viewer"] == {"kind": "WORKSPACE_TOKEN"}
+
+
 async def test_wrong_variables_are_refused_the_same_at_each_request(gateway):
     tenant = await make_tenant(gateway)
     shares = "shares(limit: $limit) { data { id @include(if: $shown) } }"

@@ -1,14 +1,17 @@
 """Answers of receivers, as they come over the wire, and connections that are kept."""
 
 import asyncio
+import socket
 import ssl
+import threading
 from contextlib import asynccontextmanager
 from ipaddress import ip_address, ip_network
 
 import pytest
 
+from gateway.webhooks import connections as connections_module
 from gateway.webhooks.connections import Connections
-from gateway.webhooks.sending import send
+from gateway.webhooks.sending import LONGEST_RETRY_AFTER, send
 from schema.webhooks.services import Message
 from tests.support.servers.mail_server import make_certificate
 
@@ -102,6 +105,68 @@ async def test_what_nobody_asked_for_is_not_taken_for_the_next_answer():
         assert (await send(connections, message(url))).status == 204
         assert (await send(connections, message(url))).status == 204
         assert len(made) == 2
+    connections.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT",
+        f"Mon, 01 Jan 2024 00:00:00 +{'9' * 20}",
+        f"Mon, {'9' * 20} Jan 2024 00:00:00 GMT",
+        "9" * 4_000,
+        "soon",
+    ],
+)
+async def test_no_time_to_retry_after_ends_the_attempt(text):
+    answer = f"HTTP/1.1 503 No\r\nRetry-After: {text}\r\nContent-Length: 0\r\n\r\n".encode()
+    connections = Connections(ALLOWED)
+    async with raw_receiver(answer) as (url, _):
+        attempt = await send(connections, message(url))
+    connections.close()
+    assert (attempt.status, attempt.code) == (503, None)
+    assert attempt.retry_after in (None, LONGEST_RETRY_AFTER)
+
+
+async def test_a_name_server_that_does_not_answer_keeps_one_thread_and_nobody_waiting(monkeypatch):
+    asked, answered = [], threading.Event()
+    look_up = socket.getaddrinfo
+
+    def getaddrinfo(host, *arguments, **named):
+        asked.append(host)
+        if host == "slow.example.com":
+            answered.wait()
+            raise socket.gaierror
+        return look_up(host, *arguments, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    connections = Connections(ALLOWED)
+    slow = [send(connections, message("https://slow.example.com/")) for _ in range(50)]
+    waiting = asyncio.gather(*slow)
+    async with raw_receiver(NONE) as (url, _):
+        assert (await send(connections, message(url))).is_success
+    answered.set()
+    assert {attempt.code for attempt in await waiting} == {"dns"}
+    assert asked == ["slow.example.com", "127.0.0.1"]
+    connections.close()
+
+
+async def test_an_address_that_does_not_answer_leaves_time_for_the_next(monkeypatch):
+    async def resolve(host, port):
+        return [ip_address("127.0.0.9"), ip_address("127.0.0.1")]
+
+    connect = connections_module._connected
+
+    async def connected(address, port):
+        if address == ip_address("127.0.0.9"):
+            await asyncio.Event().wait()
+        return await connect(address, port)
+
+    monkeypatch.setattr(connections_module, "_connected", connected)
+    monkeypatch.setattr(connections_module, "SECONDS_TO_CONNECT", 0.01)
+    connections = Connections(ALLOWED, resolve)
+    async with raw_receiver(NONE) as (url, _):
+        assert (await send(connections, message(url))).is_success
     connections.close()
 
 

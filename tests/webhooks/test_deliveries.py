@@ -191,6 +191,29 @@ async def test_an_endpoint_that_hangs_keeps_no_other_waiting(sender, workspace, 
     await hangs.stop()
 
 
+async def test_a_410_of_the_url_before_says_nothing_of_the_new_one(sender, workspace, receiver):
+    """Whoever moves a receiver has the old place answer so, to what is on its way there too."""
+    begun, moved, old = asyncio.Event(), asyncio.Event(), await Receiver().start()
+
+    async def answer(received):
+        begun.set()
+        await moved.wait()
+        return web.Response(status=410)
+
+    old.answer = answer
+    made = await add_endpoint(workspace, old, "share.created")
+    await create_share(workspace)
+    await begun.wait()
+    id = made["webhook_endpoint"]["id"]
+    await workspace.update_webhook_endpoint(id=id, data={"url": receiver.url})
+    moved.set()
+    delivery, _ = await when_attempted(sender, made)
+    assert (await workspace.get_webhook_endpoint(id=id))["is_enabled"]
+    await change(sender, _deliveries, delivery, due_at=now())
+    await when(sender, made, every("succeeded"))
+    await old.stop()
+
+
 async def test_a_receiver_that_answers_410_is_told_no_more(sender, workspace, receiver):
     async def answer(received):
         return web.Response(status=410)

@@ -23,6 +23,26 @@ async def test_an_endpoint_ends_with_the_token_that_made_it(sender, sending_tena
     assert receiver.received == []
 
 
+async def test_an_endpoint_ends_with_the_token_that_turned_it_to_another_url(
+    sender, sending_tenant, workspace, receiver
+):
+    made = (await add_endpoint(workspace, receiver, "share.created"))["webhook_endpoint"]
+    scopes = [Scope.WEBHOOKS_WRITE, *map(Scope, made["scopes"])]
+    text = await make_token(sender, sending_tenant, *scopes)
+    own = workspace.with_token(text)
+    await own.update_webhook_endpoint(id=made["id"], data={"url": f"{receiver.url}/of-the-token"})
+    tokens = (await workspace.list_workspace_access_tokens(sorting="-created_at"))["data"]
+    await workspace.delete_workspace_access_token(id=tokens[0]["id"])
+    await create_share(workspace)
+
+    async def disabled():
+        endpoint = await workspace.get_webhook_endpoint(id=made["id"])
+        return None if endpoint["is_enabled"] else endpoint
+
+    assert "creator" in (await until(disabled))["disabled_reason"]
+    assert receiver.received == []
+
+
 async def test_an_endpoint_is_told_what_its_token_still_reads(sender, sending_tenant, workspace, receiver):
     scopes = (Scope.WEBHOOKS_WRITE, Scope.SHARES_READ, Scope.CUSTOMERS_READ)
     text = await make_token(sender, sending_tenant, *scopes)

@@ -3,12 +3,14 @@
 import hashlib
 import re
 from functools import cache
+from os import PathLike, stat_result
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from starlette.responses import Response
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Scope
 
 STATIC_FOLDER = Path(__file__).parents[1] / "static"
@@ -31,7 +33,20 @@ def asset_url(name: str) -> str:
 
 
 class HashedStaticFiles(StaticFiles):
-    """Static files that browsers cache for a year if the address has the content's hash."""
+    """Static files that browsers cache for a year if the address has the content's hash.
+
+    The hash is their entity tag too. Starlette's is of the size and the moment of the last change, which are
+    the same of several files of a wheel, and what is sent compressed is kept by its tag.
+    """
+
+    def file_response(
+        self, full_path: str | PathLike[str], stat_result: stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        headers = {"ETag": f'"{content_hash(self.get_path(scope))}"'}
+        response = FileResponse(full_path, status_code, headers=headers, stat_result=stat_result)
+        if self.is_not_modified(response.headers, Headers(scope=scope)):
+            return NotModifiedResponse(response.headers)
+        return response
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)

@@ -30,14 +30,20 @@ from graphql import (
     is_input_object_type,
     is_list_type,
     parse_type,
+    validate,
     value_from_ast_untyped,
 )
+from graphql.validation import OverlappingFieldsCanBeMergedRule
 
 from resolvers.graph.survey.literals import Maker, Outline, Template
 
 
 def template_of(schema: GraphQLSchema, document: DocumentNode, outline: Outline) -> Template | None:
-    """The template of a valid document without variables; None if a literal is no value of an argument."""
+    """The template of a valid document without variables.
+
+    None if a literal is no value of an argument, or if fields of one name in the answer have literals: with
+    other ones they would differ, and only one of them could be answered.
+    """
     if any(getattr(each, "variable_definitions", None) for each in document.definitions):
         return None
     if any(getattr(each, "operation", None) is OperationType.SUBSCRIPTION for each in document.definitions):
@@ -55,6 +61,8 @@ def template_of(schema: GraphQLSchema, document: DocumentNode, outline: Outline)
     rewritten = replace(document, definitions=complete)
     # As the parser notes it: the node has no field for it.
     object.__setattr__(rewritten, "token_count", document.token_count)
+    if validate(schema, rewritten, [OverlappingFieldsCanBeMergedRule], max_errors=1):
+        return None
     return Template(rewritten, made.makers, outline.places)
 
 

@@ -99,7 +99,7 @@ class PlannedChange(PlannedField):
             return await self.reading.answer(answering, read, {"id": UUID(id)}, path)
         except Exception as error:  # noqa: BLE001 - it is changed: only what links lead to is missing
             pages = {**answering.pages, **dict.fromkeys(self.reading.links, error)}
-            without = replace(answering, pages=pages)
+            without = replace(answering, pages=pages, has_refusals=True)
             value = self.reading.written(result, without)
             without.refuse_links(value, self.reading.below, path)
             return value

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from graphql import (
     DocumentNode,
     ExecutionResult,
@@ -20,7 +21,7 @@ from graphql import (
 
 from resolvers.graph.execution.planned.fields import Answering, Path, PlannedField, Values
 from resolvers.graph.execution.selections import TYPE_NAME, SelectedField
-from schema.errors import LARGEST_ANSWER
+from resolvers.operations.answer_size import counted
 
 # The types of all arguments of introspection and of directives.
 _OF_ARGUMENTS = frozenset({"Boolean", "String"})
@@ -53,9 +54,8 @@ class PlannedSchema(PlannedField):
         if not isinstance(result, ExecutionResult):
             raise TypeError("The schema tells of itself at once.")
         answering.errors += result.errors or ()
-        # It is not counted, so the whole answer is.
-        answering.ctx.caller.bytes_written = LARGEST_ANSWER
-        return None if result.data is None else result.data[str(path[-1])]
+        data = None if result.data is None else result.data[str(path[-1])]
+        return orjson.Fragment(counted(answering.ctx.caller, data))
 
     def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         coerced = {} if values is None else values.coerced

@@ -52,6 +52,7 @@ class Stream:
                 yield None
                 continue
             for event in page.data:
+                await self.live.check()
                 # What one answer may read and write is counted for each event.
                 caller = replace(self._answering.ctx.caller, bytes_read=0, bytes_written=0, watch=None)
                 ctx = replace(self._answering.ctx, caller=caller)
