@@ -82,17 +82,17 @@ def read_expansion(model: type[BaseModel], sent: Sequence[str]) -> Expansion:
     """What the values of the parameter `expand` ask for. Raises `Invalid` with every problem."""
     if sum(map(len, sent)) > LONGEST:
         raise _refused(f"`expand` has at most {LONGEST:,} characters")
+    paths = [path.strip() for value in sent for path in value.split(",")]
+    if len(paths) > MOST_PATHS:
+        raise _refused(f"`expand` takes at most {MOST_PATHS} links, not {len(paths)}")
     # A form that leaves the parameter empty expands nothing.
-    paths = (path.strip() for value in sent for path in value.split(","))
-    return _read(model, tuple(path for path in paths if path))
+    return _read(model, tuple(filter(None, paths)))
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def _read(model: type[BaseModel], paths: Sequence[str]) -> Expansion:
     tree: dict[str, Any] = {}
     problems: list[Problem] = []
-    if len(paths) > MOST_PATHS:
-        raise _refused(f"`expand` takes at most {MOST_PATHS} links, not {len(paths)}")
     for path in paths:
         names = path.split(".")
         if len(names) > MOST_LEVELS:

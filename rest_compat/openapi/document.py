@@ -16,6 +16,7 @@ from rest_compat.api import TAGS, documented_routes
 from rest_compat.openapi.failures import InvalidError, error_schema, failure_responses
 from rest_compat.openapi.headers import RATE_LIMITS
 from rest_compat.openapi.links import with_links
+from rest_compat.openapi.named_values import with_named_values
 from rest_compat.openapi.operations import operation_entry
 from rest_compat.openapi.prices import with_price_unions
 from rest_compat.openapi.protocol import BODIES as PROTOCOL_BODIES
@@ -55,6 +56,7 @@ def openapi_document() -> dict[str, Any]:
     webhooks = cleaned(webhook_entries())
     responses = failure_responses()
     schemas = cleaned(with_price_unions(schemas) | {"Error": error_schema()}, are_names=True)
+    schemas = with_named_values(schemas)
     document = {
         "openapi": "3.1.0",
         "info": {

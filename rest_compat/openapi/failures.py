@@ -99,7 +99,12 @@ def _response(status: HTTPStatus, example: Any) -> dict[str, Any]:
         "description": "\n\n".join(texts),
         "content": content({"$ref": REF + name}, JSON, example),
     }
-    return response | {"headers": (_WAIT if status in _WAITING else {}) | LIMITED}
+    return response | {"headers": headers_of(status)}
+
+
+def headers_of(status: int) -> dict[str, Any]:
+    """What each answer with this status may have: what is left of the limit, and when to come back."""
+    return (_WAIT if status in _WAITING else {}) | LIMITED
 
 
 def _about(failure: type[Failure]) -> str:

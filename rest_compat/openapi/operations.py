@@ -51,7 +51,10 @@ _REPLAYED = {
         "schema": _TEXT,
     }
 }
-_NOT_MODIFIED = {"description": "The resource still has the tag of `If-None-Match`."}
+_NOT_MODIFIED = {
+    "description": "The resource still has the tag of `If-None-Match`.",
+    "headers": {**_ETAG, **LIMITED},
+}
 
 
 def operation_entry(route: OperationRoute, answer: Schema, schemas: Mapping[str, Schema]) -> dict[str, Any]:

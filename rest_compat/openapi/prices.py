@@ -5,6 +5,7 @@ from typing import Any
 
 from rest_compat.openapi.schemas import REF, Schema, without_null
 from schema.shares.prices import KIND_FIELDS, Price, PriceInput
+from schema.shares.shares import ShareCreate
 from storage.enums import PriceAmountType
 
 _KIND = "amount_type"
@@ -21,16 +22,27 @@ def with_price_unions(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
     new = {f"New{kind.value.title()}Price": _new(sent, kind) for kind in PriceAmountType}
     return {
         **schemas,
+        ShareCreate.__name__: _of_new_prices(schemas[ShareCreate.__name__]),
         **variants,
         **new,
         Price.__name__: _union(priced["description"], variants),
         "NewPrice": _union("A new price.", new),
         "KeptPrice": _kept(sent),
         PriceInput.__name__: {
-            "anyOf": [{"$ref": f"{REF}NewPrice"}, {"$ref": f"{REF}KeptPrice"}],
+            "oneOf": [{"$ref": f"{REF}NewPrice"}, {"$ref": f"{REF}KeptPrice"}],
             "description": "A new price, or the `id` of a current price of the share to keep.",
         },
     }
+
+
+def _of_new_prices(schema: Schema) -> Schema:
+    """A new share has no current prices."""
+    prices = schema["properties"]["prices"]
+    own = {
+        "items": {"$ref": f"{REF}NewPrice"},
+        "description": prices["description"].replace(" An `id` keeps a current price.", ""),
+    }
+    return schema | {"properties": schema["properties"] | {"prices": prices | own}}
 
 
 def _variant(schema: Schema, kind: PriceAmountType, required: frozenset[str]) -> Schema:

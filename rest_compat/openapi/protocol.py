@@ -4,6 +4,7 @@ from typing import Any
 
 from resolvers.operations.answers import JSON
 from rest_compat.openapi.entries import Security, content, entry, success
+from rest_compat.openapi.failures import headers_of
 from rest_compat.openapi.protocol_bodies import (
     ClientInformation,
     ClientMetadata,
@@ -146,6 +147,8 @@ def _entry(
     responses = {str(status): success(status, None if status in EMPTY else content(shown, JSON))}
     for code, text in _REFUSALS.items():
         responses[str(code)] = {"description": text, "content": _body(OAuthError, JSON)}
+    for number, response in responses.items():
+        response["headers"] = headers_of(int(number))
     parts = {"security": _BY_CLIENT, **parts}
     return entry(PROTOCOL_TAG["name"], name, description, responses=responses, **parts)
 

@@ -35,7 +35,7 @@ class ResumedArguments(Arguments):
     async def read(self, request: Request) -> Read:
         arguments, used = await super().read(request)
         last = sent_header(request, LAST_EVENT_ID.lower().encode())
-        if not last:
+        if last is None:
             return arguments, used
         if not re.fullmatch(POSITION, last):
             message = f"A `{LAST_EVENT_ID}` is the `id` of an event of this stream"

@@ -72,8 +72,10 @@ def test_the_printed_link_signs_one_browser_in_and_all_pages_are_one_click_away(
         assert link.startswith(f"{said['url']}{PATH}?code=")
         with browser(said) as first, browser(said) as second:
             assert first.head(link).url.path == "/sign-in"  # A scan of links leaves it as it is.
-            home = first.get(link)
-            assert home.url.path == "/"
+            dashboard = first.get(link)
+            assert dashboard.url.path == "/demo/dashboard"
+            assert {"/", "/graphql", "/docs", "/docs/guide"} <= set(Reading(dashboard.text).links)
+            home = first.get("/")
             assert "demo@example.com" in home.text
             links = Reading(home.text).links
             assert {"/dashboard", "/graphql", "/docs", "/workspaces"} <= set(links)
@@ -100,7 +102,7 @@ def test_the_link_works_once_in_all_processes_together(started: Command) -> None
         with browser(said) as client:
             client.get(PATH, params={"code": "a guess"})
             assert client.get("/dashboard").url.path == "/sign-in"
-    assert ends == ["/", *["/sign-in"] * 5]
+    assert ends == ["/demo/dashboard", *["/sign-in"] * 5]
 
 
 def test_a_second_factor_of_the_demo_user_is_still_asked_for(started: Command) -> None:
@@ -176,7 +178,7 @@ def test_another_secret_key_gives_other_credentials(started: Command, first_star
         assert said["demo"]["user"]["password"] != first_start.said["user"]["password"]
         assert said["demo"]["workspace_token"] != first_start.said["workspace_token"]
         with browser(said) as client:
-            assert client.get(said["demo"]["link"]).url.path == "/"
+            assert client.get(said["demo"]["link"]).url.path == "/demo/dashboard"
 
 
 def test_a_start_after_an_update_migrates_the_database(empty: Command) -> None:

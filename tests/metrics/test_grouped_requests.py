@@ -79,6 +79,16 @@ async def test_customers_have_their_names_or_emails_even_when_deleted(surface, s
     assert [group["totals"]["active_user_by_event"] for group in answer["groups"]] == [1, 1, 1, 0]
 
 
+async def test_a_question_about_some_customers_reads_only_them(gateway, surface, sold):
+    (ada,) = (await surface.list_customers(query="Ada"))["data"]
+    with noted(gateway.database) as statements:
+        answer = await surface.get_metrics(**JANUARY, **REVENUE, group_by="customer", customer_id=[ada["id"]])
+    assert amounts(answer) == [("Ada", 300, False)]
+    of_customers = [each for each in statements if "FROM customers" in each and "person" in each]
+    assert of_customers
+    assert all("customers.id IN" in each for each in of_customers)
+
+
 async def test_a_share_filter_leaves_only_its_group(surface, sold):
     shares = (await surface.list_shares())["data"]
     first = next(share["id"] for share in shares if share["name"] == "Share 1")

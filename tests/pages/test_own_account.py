@@ -30,6 +30,17 @@ async def test_a_name_is_changed_and_removed(owner, api, tenant):
     assert await name_of(api) is None
 
 
+async def test_a_name_that_was_changed_elsewhere_is_asked_about(gateway, owner, tenant, api):
+    await owner.open("/account")
+    async with signed_in(gateway, tenant) as elsewhere:
+        await elsewhere.open("/account")
+        await elsewhere.press("Save name", name="Theirs")
+    assert (await owner.press("Save name", name="Mine")).status_code == 409
+    assert "It is Theirs now" in owner.text
+    await owner.press("Save name")
+    assert await name_of(api) == "Mine"
+
+
 async def test_a_name_that_cannot_be_shown_is_refused(owner, api, tenant):
     await owner.open("/account")
     assert (await owner.press("Save name", name="x" * 257)).status_code == 422

@@ -1,5 +1,6 @@
 """What happened in the last 30 days, on the pages of shares and customers."""
 
+from datetime import datetime
 from typing import Any
 
 from gateway.web.dashboard.metrics.cards import NO_DATA
@@ -40,5 +41,14 @@ async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
     await owner.open(f"/{tenant.slug}/shares")
     assert "Field guide €10.00 €10.00 2 Public" in owner.text
     assert f"Idle €10.00 {NO_DATA} None {NO_DATA} None Public" in owner.text
+    # An event under the external id that the customer takes afterwards.
+    event = {"name": "page.viewed", "external_customer_id": "bo", "timestamp": "2026-01-05T09:30:00Z"}
+    await rest.ingest_events(data={"events": [event]})
+    await rest.create_customer(data={"email": "bo@example.com", "external_id": "bo"})
+    await rest.create_customer(data={"email": "cy@example.com", "name": "Cy"})
     await owner.open(f"/{tenant.slug}/customers")
-    assert f"Ada {customer['email']} $10.00 2 Individual" in owner.text
+    last = f"{datetime.fromisoformat(session['created_at']):%-d %b %Y, }"
+    assert f"Ada {customer['email']} $10.00 2 {last}" in owner.text
+    nothing = f"{NO_DATA} None {NO_DATA} None"
+    assert f"bo@example.com bo@example.com {nothing} 5 Jan 2026, 09:30 " in owner.text
+    assert f"Cy cy@example.com {nothing} {NO_DATA} None " in owner.text

@@ -118,7 +118,11 @@ def test_a_number_is_money_by_its_type_and_not_by_its_description():
 def test_a_number_is_shown_by_its_type_and_not_by_its_description_or_name():
     paid = Paid(paid=150, count=150, content=2048, paid_in=Currency.EUR)
     cells = [cell_of(paid, name, Shown("")) for name in ("paid", "count", "content")]
-    assert cells == [Cell("figure", "€1.50"), Cell("figure", "150"), Cell("figure", "2.0 KB")]
+    assert cells == [
+        Cell("figure", "€1.50", number="1.50", unit="EUR"),
+        Cell("figure", "150", number="150"),
+        Cell("figure", "2.0 KB", number="2048", unit="bytes"),
+    ]
 
 
 def test_a_form_is_read_as_the_data_of_the_api_and_filled_with_it():

@@ -215,8 +215,14 @@ async def test_an_oauth_application_is_made_changed_given_a_new_secret_and_delet
     await owner.press("Save application", redirect_uris="http://reader.example/")
     assert owner.page.status_code == 422
     assert 'href="#redirect_uris"' in owner.page.text
+    # Meanwhile somebody else changes what this form does not.
+    await api.update_oauth_client(
+        id=client["id"], data={"name": "Theirs", "scopes": ["shares:read", "openid"]}
+    )
     await owner.press("Save application", redirect_uris="https://reader.example/other")
     assert "Application saved." in owner.text
+    changed = await api.get_oauth_client(id=client["id"])
+    assert (changed["name"], sorted(changed["scopes"])) == ("Theirs", ["openid", "shares:read"])
     assert (await api.get_oauth_client(id=client["id"]))["redirect_uris"] == ["https://reader.example/other"]
     await owner.press("Create new secret")
     (another,) = set(TOKEN.findall(owner.text))

@@ -41,6 +41,22 @@ async def test_an_endpoint_is_made_with_kinds_that_are_ticked_and_its_secret_sho
     assert "All kinds" in owner.text
 
 
+async def test_what_two_change_at_once_is_merged(owner, api, path, endpoint):
+    kinds = ["share.updated", "customer.created", "share.created"]
+    await api.update_webhook_endpoint(id=endpoint["id"], data={"kinds": kinds})
+    await owner.open(f"{path}/{endpoint['id']}")
+    theirs = {"kinds": kinds[:2], "description": "Theirs"}
+    await api.update_webhook_endpoint(id=endpoint["id"], data=theirs)
+    answer = await owner.press("Save endpoint", description="Mine", document="{ viewer { kind } }")
+    assert answer.status_code == 409
+    assert "It is Theirs now: save again to use yours instead" in owner.text
+    await owner.press("Save endpoint")
+    assert "Endpoint saved." in owner.text
+    saved = await api.get_webhook_endpoint(id=endpoint["id"])
+    assert (saved["description"], saved["document"]) == ("Mine", "{ viewer { kind } }")
+    assert saved["kinds"] == kinds[:2]
+
+
 async def test_problems_are_shown_beside_their_fields(owner, api, path):
     await owner.open(path)
     answer = await owner.press("Create endpoint", url="ftp://a", kinds=[], document="{ nothing }")

@@ -220,3 +220,23 @@ def test_every_kind_of_change_is_a_webhook() -> None:
         named = [branch["$ref"] for branch in body["data"].get("anyOf", []) if "$ref" in branch]
         assert all(name.rpartition("/")[2] in SCHEMAS for name in named)
         assert bool(named) is not ("count" in body["data"].get("properties", {}))
+
+
+def test_values_of_several_types_have_names() -> None:
+    """A generator calls a union without a name after the first field that it meets it in."""
+    places = [place for name, schema in SCHEMAS.items() for place in unions(schema, name)]
+    # The path to a place is Pydantic's.
+    assert places == ["CostAmount", "MetadataValue", "Problem.properties.loc.items"]
+    assert SCHEMAS["ShareCreate"]["properties"]["prices"]["items"] == {
+        "$ref": "#/components/schemas/NewPrice"
+    }
+    assert "oneOf" in SCHEMAS["PriceInput"]
+
+
+def unions(node: Any, place: str) -> Iterator[str]:
+    """Where there are several types, null aside."""
+    if isinstance(node, dict):
+        if len([each for each in node.get("anyOf", ()) if each != NULL]) > 1:
+            yield place
+        for key, each in node.items():
+            yield from unions(each, f"{place}.{key}")

@@ -194,6 +194,7 @@ async def test_a_link_needs_the_scope_that_it_needs_in_graphql(
             "`expand`: `payments.customer.events.parent` has 4 levels; the limit is 3",
         ),
         (",".join(["share"] * 21), "`expand` takes at most 20 links, not 21"),
+        ("," * 20, "`expand` takes at most 20 links, not 21"),
         ("s" * 1001, "`expand` has at most 1,000 characters"),
     ],
 )

@@ -49,12 +49,12 @@ class DemoEntrance:
         """Sign in by the operation that takes passwords, so that a second factor is asked for."""
         if visit.request.method != "GET" or not self.claim(visit.request.query_params.get("code", "")):
             return visit.redirect(SIGN_IN_PATH, ENDED)
-        data = {"email": self.email, "password": self._password}
+        data, dashboard = {"email": self.email, "password": self._password}, f"/{self.slug}/dashboard"
         try:
-            opened = await visit.call(sign_in, data=data, browser=browser_of(visit, "/"))
+            opened = await visit.call(sign_in, data=data, browser=browser_of(visit, dashboard))
         except Invalid:
             return visit.redirect(SIGN_IN_PATH, ENDED)
-        return enter_or_ask(visit, opened, "/")
+        return enter_or_ask(visit, opened, dashboard)
 
     async def open_portal(self, visit: Visit) -> Response:
         """Open the customer's portal as the signed-in user, who must be allowed to create such sessions."""

@@ -15,7 +15,7 @@ from gateway.web.words.scripts import passkey_words, password_words
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge
 from schema.languages.speech import current_speech
 from schema.languages.templates import translate
-from schema.values.prose import write_date, write_size
+from schema.values.prose import write_date, write_number, write_size
 
 TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
 
@@ -48,6 +48,7 @@ def _templates() -> Environment:
     templates.globals["speech"] = current_speech
     templates.filters["moment"] = write_moment
     templates.filters["date"] = write_date
+    templates.filters["number"] = write_number
     templates.filters["size"] = write_size
     templates.globals["in_language"] = in_language
     templates.globals["password_words"] = password_words

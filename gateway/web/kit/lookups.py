@@ -69,4 +69,9 @@ def _names_of_share(share: Share) -> tuple[str, ...]:
 CUSTOMERS = Lookup("customer", "customers", get_customer, list_customers, _names_of_customer)
 SHARES = Lookup("share", "shares", get_share, list_shares, _names_of_share)
 # By the field that has the id.
-LOOKUPS: Mapping[str, Lookup] = {"customer_id": CUSTOMERS, "share_id": SHARES}
+LOOKUPS: Mapping[str, Lookup] = {
+    "customer_id": CUSTOMERS,
+    "customer_id_not": CUSTOMERS,
+    "share_id": SHARES,
+    "share_id_not": SHARES,
+}

@@ -6,7 +6,7 @@ from typing import Any
 from gateway.web.kit.languages import NAMES
 from gateway.web.records.kit.cells import Cell, Column, Shown
 from gateway.web.records.kit.fields import Words
-from gateway.web.records.kit.figures import FIGURES
+from gateway.web.records.kit.figures import FIGURES, LAST_SEEN
 from gateway.web.records.kit.records import Parent, Records, Related, Step, Task
 from gateway.web.words.portal import COUNTRIES
 from resolvers.customers.customers import (
@@ -86,7 +86,13 @@ CUSTOMERS = Records(
     find=list_customers,
     get=get_customer,
     called=called,
-    columns=(Column("name", draw=_name), Column("email"), *FIGURES, Column("type"), Column("created_at")),
+    columns=(
+        Column("name", draw=_name),
+        Column("email"),
+        *FIGURES,
+        LAST_SEEN,
+        Column("created_at"),
+    ),
     hidden=frozenset({"members", "avatar_url", "deleted_at"}),
     main_filters=("query",),
     filter_words={

@@ -53,12 +53,13 @@ def _refunded(payment: FileSharePayment, _: Shown) -> Cell:
         return NOTHING
     whole = payment.refunded_amount == payment.amount
     amount = write_amount(payment.refunded_amount, payment.currency)
-    return Cell("badge", f"{amount} refunded" if not whole else "Refunded")
+    text = "Refunded" if whole else f"{amount} refunded"
+    return money(payment.refunded_amount, payment.currency, text, "badge")
 
 
 def _price(session: FileShareSession, _: Shown) -> Cell:
     if not session.price_amount or session.price_currency is None:
-        return Cell("figure", "Free")
+        return Cell("figure", "Free", number="0")
     return money(session.price_amount, session.price_currency)
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.web.records.kit import choices
-from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
+from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown, priced
 from gateway.web.records.kit.fields import Words
 from gateway.web.records.kit.figures import FIGURES
 from gateway.web.records.kit.records import Records, Related, Step, Task
-from gateway.web.words.portal import price
 from resolvers.shares.shares import create_share, delete_share, get_share, list_shares, update_share
 from schema.errors import Invalid, problem
 from schema.shares.prices import KIND_FIELDS
@@ -67,7 +66,7 @@ def _new(workspace: Workspace, _: Any) -> Mapping[str, Any]:
 
 
 def _price(share: Share, _: Shown) -> Cell:
-    return Cell("figure", price(share.prices[0])) if share.prices else NOTHING
+    return priced(share.prices[0]) if share.prices else NOTHING
 
 
 def _name(share: Share, _: Shown) -> Cell:

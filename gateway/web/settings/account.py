@@ -9,6 +9,7 @@ from gateway.web.entrance.sign_in import write_known
 from gateway.web.kit.cookies import KNOWN, SESSION
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import SIGN_IN_PATH, Visit, page
+from gateway.web.settings.merging import merged, opened
 from gateway.web.words.browsers import browser_name
 from gateway.web.words.scopes import in_words
 from resolvers.credentials.authorized_applications import (
@@ -51,7 +52,9 @@ async def show_account(visit: Visit) -> Response:
 
 
 async def take_name(visit: Visit) -> Response:
-    form = await visit.form()
+    form = merged(await visit.form(), _own_name(visit), ["name"]).form
+    if form.problems:
+        return await _show_account(visit, 409, name_form=form)
     try:
         await visit.call(change_own_name, data={"name": form.optional("name")})
     except Invalid as invalid:
@@ -112,7 +115,7 @@ async def send_confirmation(visit: Visit) -> Response:
 async def _show_account(visit: Visit, status_code: int = 200, **values: Any) -> Response:
     """The page with its forms; `values` has those that were refused."""
     forms: dict[str, Any] = {
-        "name_form": Form.of(name=visit.user.name if visit.user else None),
+        "name_form": opened(_own_name(visit)),
         "email_form": Form.of(),
         "form": Form.of(end_everything=True),
         "last_owner_of": [],
@@ -124,6 +127,10 @@ async def _show_account(visit: Visit, status_code: int = 200, **values: Any) -> 
         shortest_password=SHORTEST_PASSWORD,
         **(forms | values),
     )
+
+
+def _own_name(visit: Visit) -> Form:
+    return Form.of(name=visit.user.name if visit.user else None)
 
 
 async def show_sessions(visit: Visit) -> Response:

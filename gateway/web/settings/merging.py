@@ -8,6 +8,8 @@ from gateway.web.records.kit.merging import merge, of_field, opened_with
 from gateway.web.records.kit.values import Texts
 from schema.errors import Problem, problem
 
+_LONGEST_VALUE = 200
+
 
 @dataclass(frozen=True)
 class _Setting:
@@ -48,7 +50,8 @@ def _texts(form: Form) -> Texts:
 
 def _problems(disputed: Sequence[str], theirs: Texts) -> Iterator[Problem]:
     for name in disputed:
-        value = next(iter(theirs.get(name, ())), "")
+        value = ", ".join(theirs.get(name, ()))
+        value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}..."
         now = {"on": "It is ticked now", "": "It is empty now"}.get(value, f"It is {value} now")
         message = f"Somebody else has changed this meanwhile. {now}: save again to use yours instead"
         yield problem(("data", *name.split(".")), message, "conflict")

@@ -1,5 +1,6 @@
 """Pages of a workspace's OAuth applications: create, change, rotate the secret, delete."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -8,7 +9,7 @@ from starlette.routing import Route
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import HOME_PATH, Visit
 from gateway.web.kit.workspaces import workspace_of
-from gateway.web.settings.scopes import chosen_scopes, scope_choice
+from gateway.web.settings.scopes import chosen_scopes, in_order, scope_choice
 from gateway.web.settings.secret_pages import SecretPages
 from gateway.web.settings.workspaces import is_owner_of
 from oauth.scopes import CLIENT_SCOPES
@@ -36,6 +37,11 @@ def _data(form: Form) -> dict[str, Any]:
     }
 
 
+def _filled(data: Mapping[str, Any]) -> Form:
+    uris = "\n".join(data["redirect_uris"])
+    return Form.of(**{**data, "redirect_uris": uris, "scopes": in_order(data["scopes"])})
+
+
 async def _show_list(visit: Visit, form: Form, status_code: int) -> Response:
     workspace = await workspace_of(visit)
     query = {"workspace_id": [str(workspace.id)], "limit": MOST_PER_PAGE, "page": visit.page_number}
@@ -58,9 +64,7 @@ async def _show_one(
     *,
     secret: str | None = None,
 ) -> Response:
-    if form is None:
-        values = {name: getattr(client, name) for name in ("name", "scopes", *LINKS)}
-        form = Form.of(**values, redirect_uris="\n".join(client.redirect_uris))
+    form = form or PAGES.opened(client)
     workspace = await workspace_of(visit)
     return visit.render(
         "oauth_client.html",
@@ -85,6 +89,8 @@ PAGES = SecretPages(
     empty=Form.of(scopes=["openid", "email"]),
     new=lambda form: {**_data(form), "is_public": form.checked("is_public")},
     changed=_data,
+    filled=_filled,
+    fields=("name", "redirect_uris", "scopes", *LINKS),
     saved="Application saved.",
     told=lambda client: f"{client.name} is deleted, and all its tokens are revoked.",
     show_list=_show_list,

@@ -58,9 +58,9 @@ def chosen_scopes(form: Form, scopes: frozenset[Scope]) -> list[str]:
     """
     access = _access(form)
     if access == EVERYTHING:
-        return _ordered(scopes)
+        return in_order(scopes)
     if access == READ_ONLY:
-        return _ordered(scope for scope in scopes if not scope.writes)
+        return in_order(scope for scope in scopes if not scope.writes)
     entered = _entered(form, scopes)
     implied = [scope.removesuffix(":write") + ":read" for scope in entered if scope.endswith(":write")]
     return list(dict.fromkeys([*entered, *(scope for scope in implied if scope in scopes)]))
@@ -97,6 +97,7 @@ def _field(noun: str) -> str:
     return f"scopes.{noun}"
 
 
-def _ordered(scopes: Iterable[Scope]) -> list[str]:
+def in_order(scopes: Iterable[str]) -> list[str]:
+    """The scopes in the order of their declaration."""
     given = frozenset(scopes)
     return [scope.value for scope in Scope if scope in given]

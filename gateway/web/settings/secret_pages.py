@@ -1,6 +1,6 @@
 """Pages of what a workspace has with a secret: it is made, changed and deleted, and gets another secret."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ from starlette.routing import Route
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit, page
 from gateway.web.kit.workspaces import workspace_of
+from gateway.web.records.kit.merging import OPENED
+from gateway.web.settings.merging import merged, opened
 from schema.errors import Invalid, NotFound
 
 Operation = Callable[..., Any]
@@ -20,8 +22,9 @@ class SecretPages:
     """The pages of one kind, by its operations.
 
     `shown` takes the resource and the secret from an answer that shows one. `new` and `changed` make the
-    bodies of forms. `show_list` takes the form for another one and a status; `show_one` takes the resource,
-    the form if it was refused, a status and the secret. `told` says that it is deleted.
+    bodies of forms, and `filled` the form of a body, with lists in the order of the page. `show_list` takes
+    the form for another one and a status; `show_one` takes the resource, the form if it was refused, a status
+    and the secret. `told` says that it is deleted.
     """
 
     noun: str
@@ -34,6 +37,8 @@ class SecretPages:
     empty: Form
     new: Callable[[Form], dict[str, Any]]
     changed: Callable[[Form], dict[str, Any]]
+    filled: Callable[[Mapping[str, Any]], Form]
+    fields: Sequence[str]
     saved: str
     told: Callable[[Any], str]
     show_list: Callable[[Visit, Form, int], Awaitable[Response]]
@@ -70,11 +75,26 @@ class SecretPages:
     async def change(self, visit: Visit) -> Response:
         form = await visit.form()
         resource = await self.resource_of(visit)
+        sent = self.filled(self.changed(form))
+        sent = Form({**sent.values, OPENED: form.all(OPENED)})
+        settings = merged(sent, self._saved(resource), self.fields)
+        if settings.form.problems:
+            return await self.show_one(visit, resource, settings.form, 409)
+        data = self.changed(settings.form)
         try:
-            await visit.call(self.update, id=resource.id, data=self.changed(form))
+            await visit.call(
+                self.update, id=resource.id, data={name: data[name] for name in settings.changed}
+            )
         except Invalid as invalid:
-            return await self.show_one(visit, resource, form.refused(invalid), 422)
+            return await self.show_one(visit, resource, settings.form.refused(invalid), 422)
         return visit.redirect(visit.request.url.path, self.saved)
+
+    def opened(self, resource: Any) -> Form:
+        """The form that changes the resource."""
+        return opened(self._saved(resource))
+
+    def _saved(self, resource: Any) -> Form:
+        return self.filled({name: getattr(resource, name) for name in self.fields})
 
     async def rotate(self, visit: Visit) -> Response:
         form = await visit.form()

@@ -66,6 +66,11 @@ def _data(form: Form) -> dict[str, Any]:
     }
 
 
+def _filled(data: Mapping[str, Any]) -> Form:
+    kinds = frozenset(map(str, data["kinds"]))
+    return Form.of(**{**data, "kinds": [kind for kind in (ALL, *ChangeKind) if kind in kinds]})
+
+
 def _kinds() -> Mapping[str, Sequence[ChangeKind]]:
     """The kinds by resource, in words."""
     return {
@@ -101,9 +106,7 @@ async def _show_one(
     secret: str | None = None,
     tried: WebhookAttempt | None = None,
 ) -> Response:
-    if form is None:
-        names = ("url", "description", "kinds", "document", "is_enabled")
-        form = Form.of(**{name: getattr(endpoint, name) for name in names})
+    form = form or PAGES.opened(endpoint)
     status = visit.request.query_params.get("status", "")
     status = status if status in STATUSES else ""
     query = {
@@ -139,6 +142,8 @@ PAGES = SecretPages(
     empty=Form.of(),
     new=_data,
     changed=lambda form: {**_data(form), "is_enabled": form.checked("is_enabled")},
+    filled=_filled,
+    fields=("url", "description", "kinds", "document", "is_enabled"),
     saved="Endpoint saved.",
     told=lambda _: "The endpoint is deleted.",
     show_list=_show_list,

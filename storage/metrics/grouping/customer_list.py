@@ -22,7 +22,9 @@ _CUSTOMERS = (
     .where(_customers.c.workspace_id == _WORKSPACE_ID, _customers.c.person.is_not(None))
     .order_by(_customers.c.deleted_at.is_not(None), _customers.c.id)
 )
+_SOME_CUSTOMERS = _CUSTOMERS.where(_customers.c.id.in_(bindparam("customer_ids", expanding=True)))
 _MERGES = select(_merges.c.absorbed, _merges.c.into).where(_merges.c.workspace_id == _WORKSPACE_ID)
+_SOME_MERGES = _MERGES.where(_merges.c.into.in_(bindparam("persons", expanding=True)))
 
 
 @dataclass
@@ -35,14 +37,18 @@ class CustomersOf:
 
 async def customers_of(connection: Connection, selection: Selection) -> dict[UUID, CustomersOf]:
     """By workspace; of the selected customers, if there are."""
-    found = {}
+    found, is_whole = {}, selection.customer_ids is None
     for workspace_id in selection.workspace_ids:
         own = {"workspace_id": workspace_id}
         customers, whole = CustomersOf(), dict[int, UUID]()
-        for row in await connection.execute(_CUSTOMERS, own):
-            if selection.customer_ids is None or row.id in selection.customer_ids:
-                whole.setdefault(row.person, row.id)
-        absorbed = [(merge.absorbed, merge.into) for merge in await connection.execute(_MERGES, own)]
+        some = {**own, "customer_ids": selection.customer_ids}
+        for row in await connection.execute(
+            _CUSTOMERS if is_whole else _SOME_CUSTOMERS, own if is_whole else some
+        ):
+            whole.setdefault(row.person, row.id)
+        of_some = {**own, "persons": list(whole)}
+        merges = await connection.execute(_MERGES if is_whole else _SOME_MERGES, own if is_whole else of_some)
+        absorbed = [(merge.absorbed, merge.into) for merge in merges]
         for person, into in [*((person, person) for person in whole), *absorbed]:
             if into in whole and person not in customers.by_person:
                 customers.by_person[person] = whole[into]

@@ -14,7 +14,7 @@ from tests.support.servers.gateways import SECRET
 # What else answers GET: the API, machine-readable documents, files, and redirects to other pages.
 NOT_PAGES = re.compile(
     r"/(api/.*|\.well-known/.*|media/.*|objects|health|ready|graphql/|openapi\.json|schema\.graphql|llms\.txt)"
-    r"|/dashboard|/\{slug\}/files/\{id\}/download|/\{slug\}/dashboard/metric/\{metric\}/csv"
+    r"|/dashboard|/\{slug\}/[a-z-]+/csv|/\{slug\}/files/\{id\}/download|/\{slug\}/dashboard/metric/\{metric\}/csv"
     r"|/\{slug\}/amounts|/\{slug\}/suggestions/\{kind\}"
 )
 

@@ -1,16 +1,18 @@
 """Compares each answer that a test sees with what is declared.
 
-Statuses and media types are in openapi.json, codes in docs/errors.md; each problem names its place.
+Statuses, media types, headers and bodies are in openapi.json, codes in docs/errors.md; each problem names its
+place. Of each operation's bodies with a status, the first ones are compared: a schema takes a millisecond.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import httpx
+from jsonschema import Draft202012Validator
 
 from resolvers.graph.execution.spelling import graphql_name
 from rest_compat.openapi.document import openapi_document
@@ -18,10 +20,14 @@ from rest_compat.routing.reading import rest_name
 from schema.kit.problems import names
 
 _METHODS = {"get", "post", "patch", "put", "delete"}
+# Those that say something of an operation; the others are of HTTP, browsers and caches.
+_HEADERS = {"etag", "location", "idempotency-replayed", "retry-after", "ratelimit", "ratelimit-policy"}
+MOST_BODIES, LONGEST_BODY = 2, 100_000
+_compared = Counter[int]()
 
 
 async def check_declared(answer: httpx.Response) -> None:
-    """A hook of a client. Raises `AssertionError` for a status or a media type that is not declared."""
+    """A hook of a client. Raises `AssertionError` for what is not declared, `ValidationError` for a body."""
     method, path = answer.request.method.lower(), answer.request.url.path
     # What is asked elsewhere is not the gateway's, and a path that no row can have leads nowhere.
     is_ours = answer.request.url.host == "gateway" and path.isprintable()
@@ -32,7 +38,18 @@ async def check_declared(answer: httpx.Response) -> None:
     assert declared is not None, f"{method.upper()} {path} answers {answer.status_code}: declare it"
     sent = answer.headers.get("content-type", "").partition(";")[0]
     kinds = declared.get("content", {}) or {"": {}}
-    assert sent in kinds, f"{method.upper()} {path} answers {answer.status_code} as {sent or 'nothing'}"
+    what = f"{method.upper()} {path} answers {answer.status_code}"
+    assert sent in kinds, f"{what} as {sent or 'nothing'}"
+    headers = {name.lower() for name in declared.get("headers", ())}
+    undeclared = {name.lower() for name in answer.headers} & _HEADERS - headers
+    assert not undeclared, f"{what} with {undeclared}: declare them"
+    is_short = int(answer.headers.get("content-length", LONGEST_BODY)) < LONGEST_BODY
+    # The responses are kept, so that an id is of one for ever; failures are the same for many operations.
+    if sent == "application/json" and is_short and _compared[id(declared)] < MOST_BODIES:
+        _compared[id(declared)] += 1
+        await answer.aread()
+        schema = {**kinds[sent]["schema"], "components": openapi_document()["components"]}
+        Draft202012Validator(schema).validate(answer.json())
 
 
 async def check_problems(answer: httpx.Response) -> None:

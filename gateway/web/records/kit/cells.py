@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from enum import Enum
 from typing import Any
 from uuid import UUID
@@ -41,13 +42,16 @@ class Cell:
     """A value on a page; `kind` is the macro of templates/record_table.html that draws it.
 
     A `figure` is a number, an amount or a size, whose column is aligned to its end. The value of an `image`,
-    and of a `pictured` name, which is the note, is an address.
+    and of a `pictured` name, which is the note, is an address. `number` is what a spreadsheet gets in place
+    of the value, and `unit` the currency or unit of it.
     """
 
     kind: str
     value: Any = None
     href: str = ""
     note: str = ""
+    number: str = ""
+    unit: str = ""
 
 
 NOTHING = Cell("nothing")
@@ -57,12 +61,12 @@ NOTHING = Cell("nothing")
 class Shown:
     """The page that shows values: its address' beginning, and the names of what its records refer to.
 
-    `figures` are those of records by their ids and metrics.
+    `figures` are the cells of records by their ids and metrics.
     """
 
     base: str
     names: dict[str, str] = field(default_factory=dict)
-    figures: dict[tuple[str, str], str] = field(default_factory=dict)
+    figures: dict[tuple[str, str], Cell] = field(default_factory=dict)
 
 
 Draw = Callable[[Any, Shown], Cell]
@@ -104,14 +108,26 @@ def cell_of(record: BaseModel, name: str, shown: Shown) -> Cell:
         return Cell("link", text or str(value), f"{shown.base}/{REFERENCES[name]}/{value}")
     unit = unit_of(type(record).model_fields[name])
     if unit is Unit.BYTE:
-        return Cell("figure", write_size(value))
+        return Cell("figure", write_size(value), number=str(value), unit="bytes")
     if unit is Unit.MINOR:
         return money(value, _currency_of(record))
     return _cell(value, shown)
 
 
-def money(amount: int, currency: str | None) -> Cell:
-    return Cell("figure", str(amount) if currency is None else write_amount(amount, currency))
+def money(amount: int, currency: str | None, text: str = "", kind: str = "figure") -> Cell:
+    """An amount in minor units, or `text` in its place, for pages and for spreadsheets."""
+    if currency is None:
+        return Cell(kind, text or str(amount))
+    exponent = Currency(currency).exponent
+    number = f"{Decimal(amount).scaleb(-exponent):.{exponent}f}"
+    return Cell(kind, text or write_amount(amount, currency), number=number, unit=currency.upper())
+
+
+def priced(offer: Price) -> Cell:
+    """What a share costs; spreadsheets get the number of a fixed price."""
+    if offer.price_amount is None:
+        return Cell("figure", price(offer))
+    return money(offer.price_amount, offer.price_currency, price(offer))
 
 
 def _cell(value: Any, shown: Shown) -> Cell:
@@ -131,14 +147,14 @@ def _cell(value: Any, shown: Shown) -> Cell:
 # The first that fits: a boolean is an integer, and each enumeration here is a text.
 _SIMPLE: tuple[tuple[type, Callable[[Any], Cell]], ...] = (
     (bool, lambda value: Cell("text", "Yes" if value else "No")),
-    (int, lambda value: Cell("figure", write_number(value))),
+    (int, lambda value: Cell("figure", write_number(value), number=str(value))),
     (Currency, lambda value: Cell("text", value.upper())),
     (Language, lambda value: Cell("text", NAMES[value])),
     (Enum, lambda value: Cell("badge", titled(value.value), note="active" if value.value in GOOD else "")),
     (datetime, lambda value: Cell("moment", value)),
     (UUID, lambda value: Cell("code", str(value))),
     (Mapping, lambda value: Cell("pairs", [(key, _text(item)) for key, item in value.items()])),
-    (Price, lambda value: Cell("figure", price(value))),
+    (Price, priced),
     (object, lambda value: Cell("text", str(value))),
 )
 

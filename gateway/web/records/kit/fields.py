@@ -45,7 +45,14 @@ class Words:
 
 
 NO_WORDS = Words()
-IDS = {"id": "ID", "external_id": "External ID", "external_customer_id": "External customer ID"}
+TITLES = {
+    "id": "ID",
+    "external_id": "External ID",
+    "external_customer_id": "External customer ID",
+    "share_id_not": "Not this share",
+    "customer_id_not": "Not this customer",
+    "name_not": "Not this event",
+}
 NO_WORDS_AT_ALL: Mapping[str, Words] = {}
 _KINDS: Mapping[type, str] = {bool: "checkbox", int: "integer", date: "date", datetime: "moment"}
 
@@ -90,8 +97,8 @@ PAIR_PARTS = (
 
 def titled(name: str) -> str:
     """The name of a field as people write it: `price_amount`, `share_id` and `is_archived` as `Archived`."""
-    if name in IDS:
-        return IDS[name]
+    if name in TITLES:
+        return TITLES[name]
     words = name.removeprefix("is_").removesuffix("_id").replace("_", " ")
     return words[:1].upper() + words[1:]
 

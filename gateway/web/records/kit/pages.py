@@ -14,6 +14,7 @@ from gateway.web.kit.workspaces import workspace_of
 from gateway.web.records.kit.activity import activity_of
 from gateway.web.records.kit.cells import Shown, facts_of
 from gateway.web.records.kit.choices import uploaded_policy
+from gateway.web.records.kit.exports import export_list
 from gateway.web.records.kit.lists import Heading, Table, show_list, table_of
 from gateway.web.records.kit.names import names_in
 from gateway.web.records.kit.records import Records, Related, Step, Task, back_from
@@ -40,7 +41,9 @@ class RecordPages:
         records = self.records
         path = f"/{{slug}}/{records.path}"
         one = f"{path}/{{id}}"
-        routes = [Route(path, page(self.show_list))] if records.parent is None else []
+        routes = []
+        if records.parent is None:
+            routes += [Route(path, page(self.show_list)), Route(f"{path}/csv", page(self.export_list))]
         if records.create is not None:
             routes += self._form(f"{path}/new", records.create)
         if records.change is not None:
@@ -63,6 +66,9 @@ class RecordPages:
 
     async def show_list(self, visit: Visit) -> Response:
         return await show_list(visit, self.records)
+
+    async def export_list(self, visit: Visit) -> Response:
+        return await export_list(visit, self.records)
 
     async def show(self, visit: Visit) -> Response:
         workspace = await workspace_of(visit)
