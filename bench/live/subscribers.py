@@ -142,13 +142,15 @@ def changing(server: Server, tokens: Sequence[str], rate: int) -> Iterator[list[
     clients = [Client(server.address, token) for token in tokens]
 
     def change() -> None:
-        begun = monotonic()
+        due = monotonic()
         for client in cycle(clients):
             if stop.is_set():
                 return
             client.post("/api/customers/", {"email": f"{uuid4().hex}@example.com"})
             made[0] += 1
-            sleep(max(0.0, begun + made[0] / rate - monotonic()))
+            # What was late is not made up for.
+            due = max(due + 1 / rate, monotonic())
+            sleep(max(0.0, due - monotonic()))
 
     thread = Thread(target=change, daemon=True)
     thread.start()
