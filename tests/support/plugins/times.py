@@ -36,7 +36,8 @@ class _Measuring:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
-        self._before = _used(item)
+        # What looking at the servers takes is no test's.
+        self._before = {"servers": _of_servers(_directory(item)), **_own()}
         return (yield)
 
     @pytest.hookimpl(tryfirst=True)
@@ -45,7 +46,7 @@ class _Measuring:
             self._set_up_seconds = call.duration
         if call.when != "teardown":
             return
-        after = _used(item)
+        after = {**_own(), "servers": _of_servers(_directory(item))}
         grown = {name: max(after[name] - self._before[name], 0) for name in after}
         processor = grown["own"] + grown["children"] + grown["servers"]
         waiting = max(grown["clock"] - processor, 0)
@@ -68,19 +69,22 @@ class _Writing:
         self._file.close()
 
 
-def _used(item: pytest.Item) -> dict[str, float]:
-    """Seconds so far: of this process, of children that ended, of processes that live, and by the clock."""
+def _own() -> dict[str, float]:
+    """Seconds so far: of this process, of children that ended, and by the clock."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "own": time.process_time(),
         "children": children.ru_utime + children.ru_stime,
-        "servers": _of_servers(str(item.config._tmp_path_factory.getbasetemp())),  # type: ignore[attr-defined]
         "clock": time.perf_counter(),
     }
 
 
+def _directory(item: pytest.Item) -> str:
+    return str(item.config._tmp_path_factory.getbasetemp())  # type: ignore[attr-defined]
+
+
 def _of_servers(directory: str) -> float:
-    """Of the living processes below this one, and of PostgreSQL, which leaves it, by its directory.
+    """Seconds so far of living processes below this one, and of PostgreSQL, known by its directory.
 
     A process that ends hands its time to its parent, who waits for it: the sum stays.
     """
