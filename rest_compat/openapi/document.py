@@ -15,14 +15,14 @@ from pydantic.json_schema import JsonSchemaMode
 from rest_compat.api import TAGS, documented_routes
 from rest_compat.openapi.failures import InvalidError, error_schema, failure_responses
 from rest_compat.openapi.headers import RATE_LIMITS
-from rest_compat.openapi.links import with_links
-from rest_compat.openapi.named_values import with_named_values
 from rest_compat.openapi.operations import operation_entry
-from rest_compat.openapi.prices import with_price_unions
 from rest_compat.openapi.protocol import BODIES as PROTOCOL_BODIES
 from rest_compat.openapi.protocol import PROTOCOL_TAG, protocol_paths
 from rest_compat.openapi.reports import REPORTS_TAG, report_entry
-from rest_compat.openapi.schemas import REF, PlainNames, Schema, cleaned, referenced, settled
+from rest_compat.openapi.schemas.links import with_links
+from rest_compat.openapi.schemas.named_values import with_named_values
+from rest_compat.openapi.schemas.plain import REF, PlainNames, Schema, cleaned, referenced, settled
+from rest_compat.openapi.schemas.prices import with_price_unions
 from rest_compat.openapi.security import BEARER, SCHEMES
 from rest_compat.openapi.webhooks import webhook_entries
 from rest_compat.protocols.secret_scanning import REPORT_PATH

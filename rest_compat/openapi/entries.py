@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Any
 
 from rest_compat.openapi.headers import LIMITED
-from rest_compat.openapi.schemas import Schema
+from rest_compat.openapi.schemas.plain import Schema
 
 Security = list[dict[str, list[str]]]
 

@@ -12,7 +12,7 @@ from resolvers.operations.declaration import Operation
 from rest_compat.openapi.answers import answers
 from rest_compat.openapi.entries import content
 from rest_compat.openapi.headers import LIMITED
-from rest_compat.openapi.schemas import REF, Schema
+from rest_compat.openapi.schemas.plain import REF, Schema
 from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex
 
 _NAMES = {

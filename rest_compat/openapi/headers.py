@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rest_compat.openapi.schemas import Schema
+from rest_compat.openapi.schemas.plain import Schema
 
 
 def _header(description: str, schema: Schema) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from rest_compat.openapi.entries import content, entry, header_parameter, succes
 from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.failures import failures_of
 from rest_compat.openapi.headers import LIMITED
-from rest_compat.openapi.schemas import REF, Schema, without_null
+from rest_compat.openapi.schemas.plain import REF, Schema, without_null
 from rest_compat.openapi.security import security_of
 from rest_compat.routing.endpoint import EMPTY
 from rest_compat.routing.reading import EXPAND, path_names_of

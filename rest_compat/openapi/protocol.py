@@ -16,7 +16,7 @@ from rest_compat.openapi.protocol_bodies import (
     TokenRequest,
     UserInfo,
 )
-from rest_compat.openapi.schemas import REF
+from rest_compat.openapi.schemas.plain import REF
 from rest_compat.openapi.security import BEARER, CLIENT, OPENID
 from rest_compat.protocols.oauth import INTROSPECT, REVOKE, TOKEN, USERINFO
 from rest_compat.protocols.registration import CLIENT_PATH, REGISTER_PATH

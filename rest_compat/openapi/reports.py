@@ -9,7 +9,7 @@ from resolvers.operations.answers import JSON
 from rest_compat.openapi.entries import content, entry, header_parameter, success
 from rest_compat.openapi.examples import BODIES
 from rest_compat.openapi.failures import failures_of
-from rest_compat.openapi.schemas import REF
+from rest_compat.openapi.schemas.plain import REF
 from rest_compat.protocols.secret_scanning import KEY_HEADER, REPORT, SIGNATURE_HEADER
 from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
 

@@ -5,7 +5,7 @@ from typing import Any
 from resolvers.changes.readable import READABLE
 from resolvers.operations.answers import JSON
 from rest_compat.openapi.entries import content, header_parameter
-from rest_compat.openapi.schemas import REF, Schema
+from rest_compat.openapi.schemas.plain import REF, Schema
 from storage.changes.kinds import ChangeKind
 
 _ID, _NUMBER = {"type": "string", "format": "uuid"}, {"type": "string", "pattern": "^[0-9]+$"}

@@ -13,7 +13,7 @@ from resolvers.graph.execution.fields import expose
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import public
 from rest_compat.openapi.document import described
-from rest_compat.openapi.schemas import cleaned
+from rest_compat.openapi.schemas.plain import cleaned
 from rest_compat.routing.router import Router
 from schema.kit.base import Filters, Input, Output, graphql_input, graphql_type
 from schema.kit.deprecation import Deprecation

@@ -32,7 +32,7 @@ from storage.metrics.packs.person_days import (
     read_persons,
     replace_absorbed_in,
 )
-from storage.metrics.reading.fast_rows import driver_rows
+from storage.rows.fast_rows import driver_rows
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import NO_SHARE, MetricDeltaRow
 

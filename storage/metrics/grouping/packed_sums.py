@@ -20,9 +20,9 @@ from storage.metrics.packs.packed_blocks import columns_of_packs
 from storage.metrics.packs.packed_columns import NO_CURRENCY, PLACES
 from storage.metrics.packs.share_hours import read_hours
 from storage.metrics.packs.share_totals import read_totals
-from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.reader import Sums
 from storage.metrics.sums import FactSum
+from storage.rows.fast_rows import driver_rows
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_packs import MetricSharePackRow
 

@@ -44,7 +44,7 @@ from storage.metrics.grouping.packed_persons import PackedPersons, fit_days
 from storage.metrics.packs.packed_blocks import gaps, packed_blocks
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.fact_statements import PersonsOf
-from storage.metrics.reading.fast_rows import driver_rows
+from storage.rows.fast_rows import driver_rows
 from storage.rows.rows import table_of
 from storage.tables.metrics.metrics import PersonMergeRow
 

@@ -17,9 +17,9 @@ from storage.metrics.packs.packed_columns import NAMES, NO_CURRENCY
 from storage.metrics.packs.person_days import BITS, Persons, write_persons
 from storage.metrics.packs.share_hours import write_hours
 from storage.metrics.packs.share_totals import write_totals
-from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.reader import Selection
 from storage.metrics.reading.share_list import shares_with_facts
+from storage.rows.fast_rows import driver_rows
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import NO_SHARE
 from storage.tables.metrics.metrics import MetricFactRow

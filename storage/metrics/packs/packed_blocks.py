@@ -14,7 +14,7 @@ from storage.engine.connections import Connection
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.packs.packed_columns import NAMES
-from storage.metrics.reading.fast_rows import driver_rows
+from storage.rows.fast_rows import driver_rows
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_packs import MetricPackRow
 

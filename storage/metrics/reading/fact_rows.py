@@ -11,10 +11,10 @@ from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.reading.fact_statements import FactQuery, PersonsOf, persons_with_events, sums_of_facts
-from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.period_sums import SumOfFacts
 from storage.metrics.reading.reader import Selection
 from storage.metrics.sums import FactSum, summed_columns, whole_sums
+from storage.rows.fast_rows import driver_rows
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rest_compat.openapi.schemas import REF, Schema, without_null
+from rest_compat.openapi.schemas.plain import REF, Schema, without_null
 from schema.shares.prices import KIND_FIELDS, Price, PriceInput
 from schema.shares.shares import ShareCreate
 from storage.enums import PriceAmountType

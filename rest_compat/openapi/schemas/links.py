@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from resolvers.expansion import is_list, target_of
 from resolvers.links import LINKS
-from rest_compat.openapi.schemas import REF, Schema
+from rest_compat.openapi.schemas.plain import REF, Schema
 
 
 def with_links(schemas: Mapping[str, Schema]) -> dict[str, Schema]:

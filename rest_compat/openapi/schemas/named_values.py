@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from rest_compat.openapi.schemas import REF, Schema, cleaned
+from rest_compat.openapi.schemas.plain import REF, Schema, cleaned
 from schema.events.ingestion import CostAmount
 from schema.kit.metadata import MetadataValue
 
