@@ -11,6 +11,7 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, bindparam, case, exists, not_, or_, select
 
+from oauth.assumed import Assumed
 from oauth.credentials import digest, kind_of
 from oauth.principals import AllowList, Principal, PrincipalKind
 from oauth.scopes import USER_SCOPES, Scope
@@ -24,6 +25,7 @@ from storage.rows.rows import table_of, update_rows
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.workspaces.distribution import IS_CLUSTER
 
 BEARER_KINDS = {
     CredentialKind.WORKSPACE_TOKEN: PrincipalKind.WORKSPACE_TOKEN,
@@ -106,6 +108,10 @@ class _Known:
         is_expired = self.expires_at is not None and self.expires_at <= at
         return not (self.has_left or self.revoked_at or is_expired)
 
+    def is_noted(self, at: datetime) -> bool:
+        """Whether a use at that moment need not be noted."""
+        return self.last_used_at is not None and at - self.last_used_at < USE_IS_NOTED_EVERY
+
 
 # By the hash of the credential. Each use reads the row again, and only an equal row gives the same principal.
 # One takes some 3 KB, measured with tracemalloc.
@@ -125,6 +131,24 @@ def authenticate(database: Database, text: str) -> Coroutine[Any, Any, Principal
     It is read from the primary, so a revocation takes effect with the next request in every process.
     """
     return _authenticate(database, text, BEARER_KINDS)
+
+
+def assume(database: Database, text: str) -> Assumed | None:
+    """A bearer credential as it was at its last use, to be looked up with what it is used for.
+
+    None if `authenticate` has to look it up: if it is not known, has ended, or its use is to be noted; if its
+    documents are looked up first; and where two statements cannot be read as one, or nothing is gained.
+    """
+    if database.is_cluster is not False or database.is_sqlite or database.replica is not None:
+        return None
+    hash, moment = digest(text), now()
+    known = _known.get(hash)
+    if known is None or known.kind not in BEARER_KINDS or known.principal.allow_list is not None:
+        return None
+    if not (known.is_valid(moment) and known.is_noted(moment)):
+        return None
+    look_up = _LOOK_UPS.get(known.kind, _LOOK_UP)
+    return Assumed(known.principal, database, look_up, {"hash": hash}, known.row)
 
 
 async def authenticate_session(database: Database, text: str) -> Principal | None:
@@ -154,10 +178,12 @@ async def _authenticate(
         known = _known[hash] = _known_from(rows[0], values, kind, kinds[kind])
         if len(_known) > MOST_KNOWN:
             _known.popitem(last=False)
+    if database.is_cluster is None:
+        ((database.is_cluster,),) = await database.fetch(IS_CLUSTER, {})
     moment = now()
     if not known.is_valid(moment):
         return None
-    if known.last_used_at is None or moment - known.last_used_at >= USE_IS_NOTED_EVERY:
+    if not known.is_noted(moment):
         await _note_use(database, hash, known.last_used_at, moment)
     return known.principal
 

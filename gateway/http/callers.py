@@ -11,7 +11,7 @@ from gateway.http.paths.api_paths import is_api
 from gateway.rate_limits.budget import RequestBudget
 from gateway.web.kit.cookies import SESSION, Cookies
 from gateway.web.kit.origins import is_same_origin
-from oauth.authentication import authenticate, authenticate_session
+from oauth.authentication import assume, authenticate, authenticate_session
 from oauth.credentials import bearer_of
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
@@ -43,16 +43,24 @@ class Callers:
         request_id: str,
         *,
         authenticates: bool,
+        assumes: bool = False,
     ) -> Caller:
-        """Raises `InvalidToken` or `Invalid`, which cost a call, or `RateLimited`."""
+        """The caller; one that `assumes` a known credential to be unchanged may have to `confirm` it.
+
+        Raises `InvalidToken` or `Invalid`, which cost a call, or `RateLimited`.
+        """
         address = self._addresses.of(scope, headers)
-        principal, credential = None, None
+        principal, credential, assumed = None, None, None
         if authenticates:
             authorization = headers.get(b"authorization")
             if authorization is not None:
                 credential = bearer_of(authorization.decode("latin-1"))
             if credential is not None:
-                principal = await authenticate(self._database, credential)
+                if assumes and b"idempotency-key" not in headers:
+                    assumed = assume(self._database, credential)
+                principal = (
+                    await authenticate(self._database, credential) if assumed is None else assumed.principal
+                )
                 if principal is None:
                     await budget.charge(address, 1, None, restricted=False)
                     raise InvalidToken
@@ -65,7 +73,7 @@ class Callers:
             await admit(Caller(principal, budget, address, request_id), [])
             raise
         payer = budget.payer = Payer(address if principal is None else principal.pool_key)
-        return Caller(principal, budget, address, request_id, key, credential, payer=payer)
+        return Caller(principal, budget, address, request_id, key, credential, assumed, payer=payer)
 
     def address_of(self, scope: Scope, headers: SentHeaders) -> str:
         """The network address of a request as the log has it: of IPv6 the network, or `unknown`."""

@@ -27,8 +27,9 @@ from gateway.logs.request_lines import RequestLine, RequestLines, logged_method
 from gateway.monitoring.watching import PAGE, Labels, Watch, labels_of
 from gateway.rate_limits.budget import Budgets
 from gateway.web.pages import render_lost
-from resolvers.operations.answers import Endpoint
-from resolvers.operations.context import Context, Services
+from oauth.assumed import CredentialChanged
+from resolvers.operations.answers import Answer, Endpoint
+from resolvers.operations.context import Caller, Context, Services
 from resolvers.operations.http.sent_headers import SentHeaders, sent_headers
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.security_events import note_refusals
@@ -148,13 +149,7 @@ class Front:
         self, exchange: Exchange, scope: Scope, receive: Receive, sent: SentHeaders, place: Place | None
     ) -> None:
         try:
-            authenticates = takes_credentials(scope["path"]) if place is None else place.takes_credentials
-            caller = await self._callers.of(
-                scope, sent, exchange.budget, exchange.request_id, authenticates=authenticates
-            )
-            caller.watch = exchange.watched
-            exchange.caller = caller
-            scope.setdefault("state", {})["caller"] = caller
+            caller = await self._caller(exchange, scope, sent, place)
             if not _is_storable(scope["path"]):
                 await _answer_lost(scope, receive, exchange.send)
             elif place is None:
@@ -163,14 +158,14 @@ class Front:
                 asked = {**scope, "method": "GET"} if is_refused else scope
                 await self._behind(asked, receive, exchange.send)
             else:
-                ctx = Context(self._services, caller)
                 # The server leaves out the body of an answer to HEAD; endpoints know only GET.
                 asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-                answer = await place.endpoint.answer(ctx, Request(asked, receive))
+                answer = await self._answer_of(place, caller, exchange, sent, Request(asked, receive))
                 if len(answer.body) > LARGEST_ANSWER:
                     raise AnswerTooLarge
                 await exchange.write(answer, scope)
-            for action in caller.after_response:
+            # An answer is to the caller that was found last.
+            for action in (exchange.caller or caller).after_response:
                 await action()
         except Failure as failure:
             await self._refuse(exchange, scope, sent, failure)
@@ -184,6 +179,44 @@ class Front:
             if exchange.status is not None:
                 raise
             await self._refuse(exchange, scope, sent, answered)
+
+    async def _caller(
+        self, exchange: Exchange, scope: Scope, sent: SentHeaders, place: Place | None, *, again: bool = False
+    ) -> Caller:
+        """The caller; `again` after a credential turned out to have changed. Raises what `Callers` raises."""
+        authenticates = takes_credentials(scope["path"]) if place is None else place.takes_credentials
+        assumes = place is not None and place.endpoint.assumes and not again
+        caller = await self._callers.of(
+            scope,
+            sent,
+            exchange.budget,
+            exchange.request_id,
+            authenticates=authenticates,
+            assumes=assumes,
+        )
+        caller.watch = exchange.watched
+        exchange.caller = caller
+        scope.setdefault("state", {})["caller"] = caller
+        return caller
+
+    async def _answer_of(
+        self, place: Place, caller: Caller, exchange: Exchange, sent: SentHeaders, request: Request
+    ) -> Answer:
+        """The answer to the caller as its credential is now. Raises its refusal."""
+        try:
+            try:
+                answer = await place.endpoint.answer(Context(self._services, caller), request)
+            except Exception:
+                await caller.confirm()
+                raise
+            if caller.assumed is not None:
+                await caller.confirm()
+            return answer
+        except CredentialChanged:
+            # Until the credential is looked up again, it is nobody's request.
+            exchange.caller = None
+            caller = await self._caller(exchange, request.scope, sent, place, again=True)
+        return await place.endpoint.answer(Context(self._services, caller), request)
 
     async def _refuse(self, exchange: Exchange, scope: Scope, sent: SentHeaders, failure: Failure) -> None:
         if isinstance(failure, AnswerTooLarge):

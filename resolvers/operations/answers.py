@@ -50,7 +50,12 @@ class Answer:
 
 
 class Endpoint(Protocol):
-    """Answers the requests of one path."""
+    """Answers the requests of one path.
+
+    One that `assumes` credentials to be unchanged changes and logs nothing before it calls `confirm`.
+    """
+
+    assumes: bool
 
     async def answer(self, ctx: Context, request: Request) -> Answer:
         """Raises `Failure`, which the gateway renders as the path's clients expect it."""

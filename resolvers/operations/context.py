@@ -9,8 +9,10 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
 from oauth.actors import actor_of
+from oauth.assumed import Assumed
 from oauth.principals import Principal, workspace_of
 from oauth.revocation.signed_reports import ReportKeys
+from resolvers.operations.budgets import Budget, MailBudget
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import Quota, RowQuotas
 from resolvers.operations.shapes.chosen import Chosen
@@ -26,7 +28,6 @@ from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
 from storage.objects.interface import ObjectStore
 from storage.objects.scanning import Scanner
-from storage.queues.mails import Mail
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
 
@@ -36,37 +37,6 @@ Result = TypeVar("Result")
 # Of a kept statement, which a replica may answer.
 Rows: TypeAlias = Coroutine[Any, Any, Sequence[Any]]
 Fetch = Callable[[Kept, Mapping[str, Any], bool], Rows]
-
-
-class Budget(Protocol):
-    """The rate limits that calls are charged to; `limit` is the subject's own, None for the default."""
-
-    async def charge(
-        self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
-    ) -> None:
-        """Raises `RateLimited` if `cost` calls do not fit the window of the subject or of its `roof`."""
-
-    def largest(self, limit: int | None) -> int | None:
-        """The highest cost that could ever fit; None without a limit."""
-
-    async def charge_answer(self, size: int) -> None:
-        """Charge what an answer of so many bytes costs beyond the request, whether or not it fits."""
-
-    async def charge_database(self) -> None:
-        """Charge for how long the database has worked for the request, whether or not that fits."""
-
-    def report(self) -> dict[str, int | None]:
-        """The calls `requested` so far, the `limit` and how many are `remaining`; null without a limit."""
-
-
-class MailBudget(Protocol):
-    """The limits for mails to people who did not request them."""
-
-    async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
-        """Whole seconds until the mail may be sent; 0 if it was charged and may be sent now."""
-
-    async def charge_invitation(self, workspace_id: UUID) -> int:
-        """Whole seconds until the workspace may invite again; 0 if the invitation was charged."""
 
 
 class RequestWatch(Protocol):
@@ -119,10 +89,11 @@ class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
     `noted_principal` is that of a page, which calls operations for a copy of the caller. The units of work of
-    the request are done for `payer`. `units` is set where several may run at once. `bytes_read` are those of
-    the rows that were read for the answer, and `bytes_written` those of it that were counted before it was
-    written. The actions in `after_response` run once the response has been sent, so its timing does not
-    reveal them. What an operator does by a command is not in the log of the gateway.
+    the request are done for `payer`. An `assumed` credential is looked up with the first statement: nothing
+    may be answered, changed or logged before `confirm`. `units` is set where several may run at once.
+    `bytes_read` are those of the rows that were read for the answer, and `bytes_written` those of it that
+    were counted before it was written. The actions in `after_response` run once the response has been sent,
+    so its timing does not reveal them. What an operator does by a command is not in the log of the gateway.
     """
 
     principal: Principal | None
@@ -131,6 +102,7 @@ class Caller:
     request_id: str
     idempotency_key: str | None = None
     credential: str | None = field(default=None, repr=False)
+    assumed: Assumed | None = field(default=None, repr=False)
     units: asyncio.Semaphore | None = field(default=None, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
@@ -144,6 +116,11 @@ class Caller:
     def recognized(self) -> Principal | None:
         """Whose request it is, for the log."""
         return self.principal or self.noted_principal
+
+    async def confirm(self) -> None:
+        """Look the credential up, unless that was done. Raises `CredentialChanged`."""
+        if self.assumed is not None:
+            await self.assumed.confirm()
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
@@ -220,15 +197,18 @@ class Context:
             return self.fetch_together(kept, values, replica)
         # Most requests have one unit, and nothing to wait for.
         fetched = self._fetch if self.caller.units is None else self._in_turn
+        assumed = self.caller.assumed
+        if assumed is not None and assumed.is_open:
+            return assumed.fetch(fetched, kept, values)
         return fetched(kept, values, replica)
 
-    def _fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Rows:
+    def _fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool = False) -> Rows:
         replica_for, about = self._replica_for(replica), workspace_of(values)
         return self.services.database.fetch(
             kept, values, replica_for=replica_for, about=about, payer=self.caller.payer
         )
 
-    async def _in_turn(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Sequence[Any]:
+    async def _in_turn(self, kept: Kept, values: Mapping[str, Any], replica: bool = False) -> Sequence[Any]:
         async with self.caller.turn():
             return await self._fetch(kept, values, replica)
 
@@ -238,6 +218,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
+        await self.caller.confirm()
         async with self.caller.turn(), self.services.database.read(self.caller.payer) as connection:
             yield connection
 
@@ -247,6 +228,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
+        await self.caller.confirm()
         async with self.caller.turn(), self.services.database.snapshot(self.caller.payer) as connection:
             yield connection
 
@@ -256,6 +238,7 @@ class Context:
         """What `work` makes of a `snapshot`; with `replica` it may run twice, so it changes nothing else."""
         if self.transaction is not None:
             return await work(self.transaction)
+        await self.caller.confirm()
         async with self.caller.turn():
             return await self.services.database.in_snapshot(
                 work, replica_for=self._replica_for(replica), payer=self.caller.payer
@@ -273,6 +256,7 @@ class Context:
         The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved,
         and `NotPermitted` for rows beyond a quota.
         """
+        await self.caller.confirm()
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:

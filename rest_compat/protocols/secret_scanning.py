@@ -30,6 +30,8 @@ _LEAKS, _VERDICTS = TypeAdapter(list[Leak]), TypeAdapter(list[LeakVerdict])
 class ReportEndpoint:
     """Checks the signature of the raw body before parsing it."""
 
+    assumes = False
+
     async def answer(self, ctx: Context, request: Request) -> Answer:
         await admit(ctx.caller, [Demand.of(REPORT)], restricted=REPORT.restricted)
         body = await read_body(request, LARGEST_REPORT)

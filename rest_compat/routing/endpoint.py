@@ -46,6 +46,8 @@ class OperationEndpoint:
     media_type: ClassVar[str] = JSON
     headers: Mapping[str, str] = {}
     arguments_class: ClassVar[type[Arguments]] = Arguments
+    # Whether nothing follows the reading but the answer.
+    may_assume: ClassVar[bool] = True
     # The path that reads what a POST creates, without its id.
     place_of_new: str | None = None
 
@@ -58,6 +60,8 @@ class OperationEndpoint:
         self._path_names = path_names
         self._demands = [Demand.of(operation)]
         self._run: Run = run
+        is_read = place.startswith("GET ") and not (operation.changes or operation.is_audited)
+        self.assumes = is_read and self.may_assume
         # The model of the objects whose links a request can expand.
         self.expands = expandable(operation, model)
         self._arguments = self.arguments_class(

@@ -25,6 +25,7 @@ class CsvEndpoint(OperationEndpoint):
 
     media_type: ClassVar[str] = "text/csv; charset=utf-8"
     headers: Mapping[str, str] = {"Content-Disposition": 'attachment; filename="metrics.csv"'}
+    may_assume = False
 
     async def answer(self, ctx: Context, request: Request) -> Answer:
         answer = await super().answer(ctx, request)

@@ -50,6 +50,7 @@ class StreamEndpoint(OperationEndpoint):
     # Of nginx, which otherwise waits until it has more.
     headers: Mapping[str, str] = {"X-Accel-Buffering": "no"}
     arguments_class = ResumedArguments
+    may_assume = False
 
     def __init__(self, *declared: Any) -> None:
         super().__init__(*declared)

@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Table
+from sqlalchemy import ForeignKeyConstraint, Table, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Dialect
 from sqlalchemy.schema import AddConstraint, DropConstraint
 
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.engine.statements.kept import Kept
 from storage.operator_errors import OperatorError
 from storage.tables.registry import METADATA
 
@@ -27,6 +28,7 @@ TENANT_TABLES = tuple(table for table in METADATA.sorted_tables if COLUMN in tab
 # Without it, looking up a type takes seconds on a cluster, and asyncpg does so on each new connection.
 OPTION, OPTION_VALUE = "citus.override_table_visibility", "off"
 HAS_CITUS = "SELECT to_regclass('pg_dist_node') IS NOT NULL"
+IS_CLUSTER = Kept(text(HAS_CITUS))
 
 _DIALECT: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
 _TENANT_NAMES = frozenset(table.name for table in TENANT_TABLES)

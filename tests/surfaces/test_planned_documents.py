@@ -272,11 +272,13 @@ LINKED = (
 async def test_links_are_read_by_the_statement_of_their_root_field(gateway, text):
     token, world = await home(gateway)
     sent = {"query": text.replace("%s", world.event)}
-    await gateway.client.post("/graphql", json=sent, headers=bearer(token))
+    for _ in range(2):  # The use of a token is noted, and read with the next one.
+        await gateway.client.post("/graphql", json=sent, headers=bearer(token))
     with noted(gateway.database) as statements:
         found = (await gateway.client.post("/graphql", json=sent, headers=bearer(token))).json()
     assert "errors" not in found
-    assert len(statements) == 2  # The token's, and that of the field.
+    # The token's, and that of the field, which PostgreSQL reads as one.
+    assert len(statements) == (2 if gateway.database.is_sqlite else 1)
 
 
 async def test_a_link_without_its_scope_is_null_and_not_read(gateway):

@@ -73,20 +73,24 @@ def noting(gateway, tenant):
     return send
 
 
-async def test_a_list_of_shares_takes_one_statement_after_the_credential_s(gateway, tenant, noting):
+async def test_a_list_of_shares_takes_one_statement_with_the_credential_s(gateway, tenant, noting):
+    """On SQLite each is one of its own, and before a new document the credential is looked up alone."""
     await make_shares(gateway, tenant, 100)
-    await noting("GET", "/api/shares/")  # The first use of a token in a minute is written down.
+    for _ in range(2):  # The first use of a token in a minute is written down, and read with the second.
+        await noting("GET", "/api/shares/")
+    of_a_known_form = 2 if gateway.database.is_sqlite else 1
 
     for limit in (1, 100):
         listed, statements = await noting("GET", f"/api/shares/?limit={limit}")
         for name in ("medias", "downloads"):
             assert [len(share[name]) for share in listed["data"]] == [2] * limit
-        assert len(statements) == 2
+        assert len(statements) == of_a_known_form
 
-        # The link to workspaces is a part of it.
+    # The link to workspaces is a part of it.
+    for limit, many in ((1, 2), (1, of_a_known_form), (100, of_a_known_form)):
         listed, statements = await noting("POST", "/graphql", json={"query": DOCUMENT % limit})
         assert len(listed["data"]["shares"]["data"]) == limit
-        assert len(statements) == 2
+        assert len(statements) == many
 
 
 async def test_what_is_not_selected_is_not_read(gateway, tenant, noting):

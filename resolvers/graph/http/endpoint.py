@@ -64,8 +64,11 @@ EVERYTHING = {*OperationType}
 class GraphQLEndpoint:
     """Accepts POST with a JSON body and GET with query parameters; GET runs no mutations.
 
-    Subscriptions, and whatever else is asked for as an event stream, are answered as one.
+    Subscriptions, and whatever else is asked for as an event stream, are answered as one. Only a query
+    with a plan runs before its credential is confirmed.
     """
+
+    assumes = True
 
     def __init__(
         self,
@@ -98,6 +101,7 @@ class GraphQLEndpoint:
                 data, errors = await self.run(ctx, sent, READS if accepts_stream else QUERIES)
         except Failure as failure:
             data, errors = None, [as_error(failure)]
+        await ctx.caller.confirm()
         if isinstance(data, Stream):
             return Answer(200, b"", EVENT_HEADERS, EVENT_STREAM, parts=SubscriptionParts(ctx, data))
         wants_cost = sent is not None and sent.wants_cost
@@ -170,6 +174,8 @@ class GraphQLEndpoint:
         if sent.text_cost:
             await charge_remainder(ctx.caller, 1 + sent.text_cost)
         request, admitted = planned(self._schema, self._documents, sent), None
+        if request is None or request.plan.kind is not OperationType.QUERY:
+            await ctx.caller.confirm()
         if request is not None and request.plan.kind in allowed:
             admitted = request.survey(self._schema)
             await admit_survey(ctx.caller, admitted, sent.size)

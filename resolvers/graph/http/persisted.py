@@ -70,6 +70,7 @@ async def text_of(ctx: Context, owner: Owner, digest: str) -> str:
 
     Raises `PersistedQueryNotFound`, or `DocumentNotRegistered` if sending the document would not help.
     """
+    await ctx.caller.confirm()
     text = None if owner is None else _texts.get(owner, digest)
     allowed = None if ctx.caller.principal is None else ctx.caller.principal.allow_list
     if text is None and allowed is not None:
@@ -82,8 +83,9 @@ async def text_of(ctx: Context, owner: Owner, digest: str) -> str:
     return text
 
 
-def keep_text(owner: Owner, digest: str, text: str) -> None:
+async def keep_text(ctx: Context, owner: Owner, digest: str, text: str) -> None:
     """Keep a document that was sent with its hash. Raises `Invalid` if it has another one."""
+    await ctx.caller.confirm()
     encoded = text.encode("utf-8", "surrogatepass")
     if sha256(encoded).hexdigest() != digest:
         raise Invalid(

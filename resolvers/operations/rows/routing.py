@@ -3,16 +3,12 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from sqlalchemy import text
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
 from resolvers.operations.context import Context
-from storage.engine.statements.kept import Kept
 from storage.rows.rows import table_of
-from storage.workspaces.distribution import COLUMN, HAS_CITUS
-
-_HAS_CITUS = Kept(text(HAS_CITUS))
+from storage.workspaces.distribution import COLUMN, IS_CLUSTER
 
 
 def narrowed(principal: Principal, model: type[SQLModel], asked: Collection[UUID] | None = None) -> Principal:
@@ -42,5 +38,5 @@ async def is_cluster(ctx: Context) -> bool:
     """Whether the database is spread over several nodes; asked once."""
     database = ctx.services.database
     if database.is_cluster is None:
-        ((database.is_cluster,),) = await ctx.fetch(_HAS_CITUS, {})
+        ((database.is_cluster,),) = await ctx.fetch(IS_CLUSTER, {})
     return bool(database.is_cluster)

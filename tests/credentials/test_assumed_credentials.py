@@ -1,0 +1,118 @@
+"""Known credentials are looked up with what they are used for: a request is answered as they permit now."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from sqlalchemy import delete, update
+
+from oauth.credentials import digest
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
+from tests.support.callers.surfaces import Rest
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.servers.gateways import bearer, issue, make_token
+from tests.support.statements.statements import noted
+
+SHARES = "{ shares(limit: 3) { data { id } } }"
+BY_VARIABLE = "query($limit: Int!) { events(limit: $limit) { data { id } } }"
+TWO = "{ shares(limit: 3) { data { id } } events(limit: 2) { data { id } } }"
+REQUESTS = {
+    "a list": ("GET", "/api/shares/", None),
+    "a list without an argument that it has": ("GET", "/api/shares/?limit=0", None),
+    "what reads nothing": ("GET", "/api/metrics/limits", None),
+    "a document": ("POST", "/graphql", {"query": SHARES}),
+    "a document with variables": ("POST", "/graphql", {"query": BY_VARIABLE, "variables": {"limit": 2}}),
+    "two root fields": ("POST", "/graphql", {"query": TWO}),
+    "a change": ("POST", "/api/customers/", {}),
+}
+CHANGES = {
+    "revoked": lambda: {"revoked_at": now()},
+    "ended": lambda: {"expires_at": now() - timedelta(seconds=1)},
+    "narrowed": lambda: {"scopes": [Scope.FILES_READ]},
+    "noted": lambda: {"last_used_at": now()},
+}
+
+
+@pytest.fixture
+def ask(gateway):
+    """The status of an answer and the codes of its errors, of either surface."""
+
+    async def send(token, request):
+        method, path, body = request
+        answer = await gateway.client.request(method, path, json=body, headers=bearer(token))
+        content = answer.json()
+        codes = [error["extensions"]["code"] for error in content.get("errors", ())]
+        return answer.status_code, [content["error"]] if "error" in content else codes
+
+    return send
+
+
+async def change(gateway, token, **values):
+    """Change a credential as another process does, which tells nobody."""
+    table = table_of(CredentialRow)
+    async with gateway.database.write() as connection:
+        await connection.execute(update(table).where(table.c.hash == digest(token)).values(**values))
+
+
+@pytest.mark.parametrize("changed", CHANGES)
+async def test_each_request_is_answered_as_its_credential_is_now(gateway, tenant, ask, changed):
+    for name, request in REQUESTS.items():
+        token = await make_token(gateway, tenant, *WORKSPACE_SCOPES)
+        before = [await ask(token, request) for _ in range(2)][-1]
+        await change(gateway, token, **CHANGES[changed]())
+        after = await ask(token, request)
+        if changed == "noted":
+            assert after == before, name
+        elif changed == "narrowed":
+            assert set(after[1]) == {"insufficient_scope"}, name
+        else:
+            assert after == (401, ["invalid_token"]), name
+        assert after == await ask(token, request), name
+
+
+async def test_a_user_reads_of_the_workspaces_that_are_theirs_now(gateway, tenant):
+    rest = Rest(gateway.client, gateway.app, tenant.token)
+    share = await rest.create_share(data={"name": "Tides", "prices": [{"amount_type": "free"}]})
+    token = await issue(gateway, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id))
+
+    async def listed():
+        return (await gateway.client.get("/api/shares/", headers=bearer(token))).json()["data"]
+
+    for _ in range(2):
+        assert [each["id"] for each in await listed()] == [share["id"]]
+    members = table_of(WorkspaceMemberRow)
+    async with gateway.database.write() as connection:
+        await connection.execute(delete(members).where(members.c.user_id == UUID(tenant.user_id)))
+    assert await listed() == []
+
+
+async def test_a_known_credential_and_what_it_reads_are_one_statement(gateway, tenant, ask):
+    """On SQLite, where nothing is sent anywhere, they are two."""
+    for name in ("a list", "a document", "a document with variables", "two root fields"):
+        for _ in range(2):
+            await ask(tenant.token, REQUESTS[name])
+        with noted(gateway.database) as statements:
+            assert await ask(tenant.token, REQUESTS[name]) == (200, [])
+        looked_up = [each for each in statements if "FROM credentials" in each]
+        assert len(looked_up) == 1, name
+        assert gateway.database.is_sqlite or statements == looked_up, name
+
+
+async def test_a_refused_credential_is_nobody_s_in_the_log(gateway, tenant, ask):
+    token = await make_token(gateway, tenant, *WORKSPACE_SCOPES)
+    for _ in range(2):
+        await ask(token, REQUESTS["a list"])
+    await change(gateway, token, revoked_at=now())
+    with own_log_lines() as lines:
+        await ask(token, REQUESTS["a list"])
+    (line,) = lines
+    assert line == {
+        "event": "access refused",
+        "log_level": "info",
+        "reason": "invalid_token",
+    }
