@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
-from resolvers.operations.shapes.writers import Writer
+from resolvers.operations.shapes.writers import Source, Writer, key
 from schema.kit.pages import Page
 
 # Of the page's lines, the page and the answer in the making: a field's value.
@@ -48,22 +48,19 @@ def _part(owner: Selected, field: SelectedField, writer_of: Callable[[Selected],
 
 
 def _edges(edge: Selected, writer_of: Callable[[Selected], Writer]) -> Part:
-    parts: dict[str, Callable[[Any, Any, int, Any], Any]] = {}
+    source, fields = Source(), []
     for name, field in edge.fields.items():
         if field.below is not None:
-            write = writer_of(field.below)
-            parts[name] = lambda line, page, index, writing, write=write: write(line, writing)  # type: ignore[misc]
-        elif field.name == TYPE_NAME:
-            parts[name] = lambda *_: edge.type.name
+            value = f"{source.name(writer_of(field.below))}(line, services)"
         else:
-            parts[name] = lambda line, page, index, writing: page.cursor_of(index)
+            value = repr(edge.type.name) if field.name == TYPE_NAME else "cursor_of(index)"
+        fields.append(f"    {key(name)}: {value},")
+    write = source.function("index, line, cursor_of, services", ["return {", *fields, "}"])
 
     def write_edges(lines: Sequence[Any], page: Any, writing: Any) -> Any:
+        cursor_of = page.data.cursor_of
         return writing.parts(
-            enumerate(lines),
-            lambda numbered: {
-                name: part(numbered[1], page, numbered[0], writing) for name, part in parts.items()
-            },
+            enumerate(lines), lambda numbered: write(numbered[0], numbered[1], cursor_of, writing)
         )
 
     return write_edges

@@ -22,11 +22,11 @@ from oauth.principals import Principal
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.lists import (
+    Cursors,
     Listing,
     continues,
     key_places,
     page_of,
-    sign_cursor,
     unverified_place,
 )
 from resolvers.operations.shapes.chosen import Chosen
@@ -192,14 +192,10 @@ class LinkedPage:
         # Only cursors are of a list.
         query: Any = paging if id is None else self.link.query(id, paging.limit, paging.page)
         shown = listed[: paging.limit]
-
-        def cursor_of(index: int) -> str:
-            keys = [shown[index][place] for place in self.key_places]
-            return sign_cursor(ctx, self.link.listing, query, keys)
-
+        cursor_of = Cursors(ctx, self.link.listing, query, shown, self.key_places)
         rows: Any = ShapedRows(self.shape, shown, ctx.services, cursor_of)
         follows = self.is_continued and len(listed) > paging.limit
-        return page_of(paging, rows, total, cursor_of(-1) if follows else None)
+        return page_of(paging, rows, total, cursor_of(len(shown) - 1) if follows else None)
 
     def lines_in(self, cell: Any, limit: int) -> Sequence[Any]:
         """The lines of the page in a cell."""

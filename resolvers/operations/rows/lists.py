@@ -20,7 +20,7 @@ from schema.kit.pages import BOTH_PLACES, OTHER_LIST, ListQuery, Page, PageMeta,
 from schema.kit.sorting import Sorting
 from storage.rows.ordering import SortKey, from_json, total_order
 from storage.rows.rows import Model, table_of
-from storage.sealing import Purpose, read_signed, signed, unverified
+from storage.sealing import Purpose, read_signed, signer, unverified
 
 Item = TypeVar("Item")
 
@@ -136,10 +136,38 @@ def page_of(
     return Page.made(data=items, meta=meta, pagination=counts)
 
 
-def sign_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, keys: Sequence[Any]) -> str:
-    """The cursor that continues the list of `query` after the row with these sort keys, as JSON has them."""
-    place = _place(ctx, listing, query)
-    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, orjson.dumps(keys).decode(), *place)
+class Cursors:
+    """The cursors that continue the list of `query` after each of these lines, by the line's index.
+
+    `places` are those of the sort keys in a line. A cursor that is shown in several fields is made once.
+    """
+
+    __slots__ = ("_lines", "_made", "_places", "_signer", "_signs")
+
+    def __init__(
+        self,
+        ctx: Context,
+        listing: Listing[Any],
+        query: ListQuery,
+        lines: Sequence[Sequence[Any]],
+        places: Sequence[int],
+    ) -> None:
+        self._signs = (ctx, listing, query)
+        self._signer: Callable[[bytes], str] | None = None
+        self._lines, self._places = lines, places
+        self._made: dict[int, str] = {}
+
+    def __call__(self, index: int) -> str:
+        made = self._made.get(index)
+        if made is None:
+            if self._signer is None:
+                # Most pages show none.
+                ctx, listing, query = self._signs
+                place = _place(ctx, listing, query)
+                self._signer = signer(ctx.services.secret_key, Purpose.LIST_CURSOR, *place)
+            line = self._lines[index]
+            made = self._made[index] = self._signer(orjson.dumps([line[place] for place in self._places]))
+        return made
 
 
 def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[Any]:

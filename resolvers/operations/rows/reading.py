@@ -15,7 +15,7 @@ from oauth.principals import Principal
 from resolvers.operations.answer_size import read_lines
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
-from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
+from resolvers.operations.rows.lists import Cursors, Listing, key_places, open_cursor, page_of
 from resolvers.operations.rows.page_forms import Forms, PageForm, rounded, seen_by
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from resolvers.operations.rows.routing import must_be_parted, narrowed
@@ -160,15 +160,6 @@ async def read_page(
     end = prepared.values["skipped"] + len(shown)
     more = len(listed) > query.limit if total is None else end < total
 
-    # Its own field, the position of the page and the next page may show the same cursor.
-    cursors: dict[int, str] = {}
-
-    def cursor_of(index: int) -> str:
-        if index not in cursors:
-            keys = [shown[index][place] for place in prepared.key_places]
-            cursors[index] = sign_cursor(ctx, listing, query, keys)
-        return cursors[index]
-
     lines = shown
     if is_parted:
         fetch = partial(ctx.fetch, replica=replica)
@@ -176,8 +167,9 @@ async def read_page(
         # What was deleted meanwhile is not there any more.
         shown = [key for key in shown if key[0] in read]
         lines = [read[key[0]] for key in shown]
+    cursor_of = Cursors(ctx, listing, query, shown, prepared.key_places)
     rows = ShapedRows(shape, lines, ctx.services, cursor_of)
-    cursor = rows.cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
+    cursor = cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
 
 
