@@ -59,6 +59,7 @@ _DECISIVE = (
     *(_credentials.c.expires_at, _credentials.c.revoked_at, _credentials.c.last_used_at),
     *(_credentials.c.authenticated_at, _workspaces.c.requests_per_minute),
 )
+_LAST_USE = _DECISIVE.index(_credentials.c.last_used_at)
 _OF_CREDENTIAL = (
     select(*_DECISIVE)
     .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
@@ -148,7 +149,7 @@ def assume(database: Database, text: str) -> Assumed | None:
     if not (known.is_valid(moment) and known.is_noted(moment)):
         return None
     look_up = _LOOK_UPS.get(known.kind, _LOOK_UP)
-    return Assumed(known.principal, database, look_up, {"hash": hash}, known.row)
+    return Assumed(known.principal, database, look_up, {"hash": hash}, known.row, _LAST_USE)
 
 
 async def authenticate_session(database: Database, text: str) -> Principal | None:
@@ -171,6 +172,8 @@ async def _authenticate(
     statement = _LOOK_UPS.get(kind, _LOOK_UP)
     rows = await database.fetch(statement, {"hash": hash})
     if not rows:
+        # It would be assumed again.
+        _known.pop(hash, None)
         return None
     known = _known.get(hash)
     if known is None or known.row != rows[0]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gateway.logs.current_operation import current_operation
 from gateway.monitoring.declarations import FIELDS, REQUESTS, SECONDS
+from oauth.assumed import CredentialChanged
 from resolvers.graph.http.endpoint import GraphQLEndpoint
 from resolvers.operations.answers import Endpoint
 from rest_compat.routing.endpoint import OperationEndpoint
@@ -107,12 +108,16 @@ class WatchedRequest:
             self._span.end(status, template, *self._labels)
 
     async def _watched(self, name: str, result: Awaitable[Any]) -> Any:
-        token, status = current_operation.set(name), 200
+        token, status, is_noted = current_operation.set(name), 200, True
         span = None if self._tracing is None else self._tracing.begin_operation(name)
         try:
             return await result
         except Failure as failure:
             status = int(failure.status)
+            raise
+        except CredentialChanged:
+            # It is refused with the whole document, or runs again.
+            is_noted = False
             raise
         except Exception:
             status = 500
@@ -123,5 +128,5 @@ class WatchedRequest:
                 current_operation.reset(token)
             if span is not None:
                 span.end(status)
-            if self._labels is DOCUMENT and self._meters is not None:
+            if is_noted and self._labels is DOCUMENT and self._meters is not None:
                 self._meters.count(FIELDS, (name, outcome_of(status)))

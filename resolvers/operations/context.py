@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mappi
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -29,7 +30,7 @@ from storage.engine.statements.kept import Kept
 from storage.objects.interface import ObjectStore
 from storage.objects.scanning import Scanner
 from storage.usage.document_counts import DocumentCounts
-from storage.usage.usage import Usage
+from storage.usage.usage import Usage, Used
 
 UNITS_AT_A_TIME = 4
 
@@ -114,13 +115,22 @@ class Caller:
 
     @property
     def recognized(self) -> Principal | None:
-        """Whose request it is, for the log."""
+        """Whose request it is, for the log; None until an `assumed` credential is confirmed."""
+        if self.assumed is not None and not self.assumed.is_confirmed:
+            return None
         return self.principal or self.noted_principal
 
     async def confirm(self) -> None:
         """Look the credential up, unless that was done. Raises `CredentialChanged`."""
         if self.assumed is not None:
             await self.assumed.confirm()
+
+    def once_confirmed(self, action: Callable[[], None]) -> None:
+        """Do this once the credential is confirmed, which it is unless it was `assumed`; or never."""
+        if self.assumed is None:
+            action()
+        else:
+            self.assumed.once_confirmed(action)
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
@@ -180,6 +190,12 @@ class Context:
     def note_leaving(self, workspace_id: UUID) -> None:
         """From now on, the user who calls has no access to this workspace."""
         self.caller.principal = self.principal.after_leaving(workspace_id)
+
+    def count(self, used: Used | None) -> None:
+        """Count what the request uses of the contract, once its credential is confirmed."""
+        if self.caller.principal is None or used is None:
+            return
+        self.caller.once_confirmed(partial(self.services.usage.add, self.caller.principal.client, used))
 
     def wants(self, path: str) -> bool:
         """Whether the caller selected the field at `path`, like `meta.total`; REST selects all."""

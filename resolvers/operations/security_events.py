@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Iterable, Mapping
 from datetime import datetime
 from enum import Enum
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -100,16 +101,8 @@ async def audited(
         outcome, reason = REFUSED, failure.code
         raise
     finally:
-        _note(
-            "audit",
-            operation.name,
-            outcome,
-            operation=operation.name,
-            outcome=outcome,
-            reason=reason,
-            **done,
-            **who,
-        )
+        values = {"operation": operation.name, "outcome": outcome, "reason": reason, **done, **who}
+        caller.once_confirmed(partial(_note, "audit", operation.name, outcome, **values))
 
 
 def _about(arguments: Mapping[str, Any], answer: Any) -> dict[str, Any]:

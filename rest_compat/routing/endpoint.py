@@ -74,8 +74,7 @@ class OperationEndpoint:
         operation = self.operation
         await admit(ctx.caller, self._demands, restricted=operation.restricted)
         arguments, used = await self._arguments.read(request)
-        if ctx.caller.principal is not None:
-            ctx.services.usage.add(ctx.caller.principal.client, used)
+        ctx.count(used)
         if operation.is_conditional:
             ctx = replace(ctx, if_match=sent_header(request, b"if-match"))
         try:

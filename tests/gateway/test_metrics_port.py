@@ -13,13 +13,18 @@ import pytest
 import pytest_asyncio
 import yaml
 from prometheus_client import values
+from sqlalchemy import update
 from sqlalchemy.exc import DBAPIError
 
 from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
 from gateway.monitoring.declarations import METRICS, Kind
 from gateway.monitoring.meters import FOLDER_VARIABLE, Meters, Shared
+from oauth.credentials import digest
+from oauth.scopes import Scope
 from rest_compat.api import operation_routes
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.callers.surfaces import GraphQL, Refused, Rest
 from tests.support.measures.scraping import Scraped, difference
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
@@ -82,6 +87,24 @@ async def test_requests_are_counted_by_operation_surface_and_outcome(
     assert grown("duograph_request_seconds_count", **seconds) == 1
     assert grown("duograph_request_seconds_bucket", le="+Inf", **seconds) == 1
     assert grown("duograph_request_seconds_sum", **seconds) > 0
+
+
+@pytest.mark.both_databases
+async def test_a_field_that_found_its_credential_changed_is_counted_when_it_runs_again(
+    monitored: Gateway, owner: Tenant
+) -> None:
+    graphql = GraphQL(monitored.client, monitored.app, owner.token)
+    for _ in range(2):
+        await graphql.list_shares()
+    table = table_of(CredentialRow)
+    async with monitored.database.write() as connection:
+        statement = update(table).where(table.c.hash == digest(owner.token))
+        await connection.execute(statement.values(scopes=[Scope.SHARES_READ]))
+    before = await scrape(monitored)
+    await graphql.list_shares()
+    grown, fields = difference(before, await scrape(monitored)), "duograph_graphql_fields_total"
+    assert grown(fields, operation="list_shares", outcome="ok") == 1
+    assert grown(fields, operation="list_shares", outcome="failed") == 0
 
 
 async def test_no_label_has_what_a_caller_sent(monitored: Gateway, owner: Tenant) -> None:

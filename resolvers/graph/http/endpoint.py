@@ -28,7 +28,7 @@ from resolvers.graph.http.media_types import (
     status_of,
 )
 from resolvers.graph.http.planned_requests import planned
-from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
+from resolvers.graph.http.requests import BODY, GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, admit_survey
 from resolvers.graph.survey.problem_places import bounded, separated
@@ -48,7 +48,6 @@ from schema.errors import (
     MethodNotAllowed,
     problem,
 )
-from storage.usage.usage import Used
 
 GRAPHQL_PATH = "/graphql"
 # In bytes, of an answer that says its cost.
@@ -102,6 +101,8 @@ class GraphQLEndpoint:
         except Failure as failure:
             data, errors = None, [as_error(failure)]
         await ctx.caller.confirm()
+        # A stream would hold it for hours.
+        request.scope.pop(BODY, None)
         if isinstance(data, Stream):
             return Answer(200, b"", EVENT_HEADERS, EVENT_STREAM, parts=SubscriptionParts(ctx, data))
         wants_cost = sent is not None and sent.wants_cost
@@ -183,7 +184,7 @@ class GraphQLEndpoint:
             if prepared is not None:
                 if not (request.is_kept or request.plan.changes):
                     keep(sent, admitted, prepared)
-                _count(ctx, request.kept.used(self._schema, sent.name))
+                ctx.count(request.kept.used(self._schema, sent.name))
                 data, errors = await request.plan.answer(ctx, prepared, admitted.demands)
                 return _bounded(data, request.placed(separated(errors)))
         return await self._execute_at_first(ctx, sent, allowed, admitted)
@@ -217,12 +218,6 @@ def _bounded(data: Any, errors: list[GraphQLError]) -> tuple[Any, list[GraphQLEr
     if any(map(is_of_size, errors)):
         raise AnswerTooLarge
     return data, errors
-
-
-def _count(ctx: Context, used: Used | None) -> None:
-    principal = ctx.caller.principal
-    if principal is not None and used is not None:
-        ctx.services.usage.add(principal.client, used)
 
 
 def _shows_pages(request: Request) -> bool:

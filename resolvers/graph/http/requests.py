@@ -23,7 +23,7 @@ from schema.errors import Invalid, UnsupportedMediaType, problem
 from storage.caches import Cache
 
 _OBJECTS = ("variables", "extensions")
-_BODY = "duograph.body"
+BODY = "duograph.body"
 # A kept request takes less than this, measured with tracemalloc: three letters of its variables
 # may be an object, and each root field has validated arguments, with what readers work out from them.
 BYTES_OF_A_REQUEST, BYTES_OF_A_LETTER, BYTES_OF_A_ROOT, BYTES_OF_A_PAGE = 3_000, 80, 4_000, 200
@@ -115,11 +115,14 @@ async def read_json(request: Request, own_largest: Callable[[], int], ctx: Conte
     announced = announced_length(request)
     # The caller's own limit does not matter to a body that is announced as short.
     is_short = 0 < announced <= LARGEST_BODY
-    body = request.scope.get(_BODY)
+    if not is_short:
+        # One that turns out to be too large cannot be read again, nor is it read for whoever may not send it.
+        await ctx.caller.confirm()
+    body = request.scope.get(BODY)
     if body is None:
         # Kept for a request that is answered again, since its credential has changed meanwhile.
         body = await read_body(request, LARGEST_BODY if is_short else own_largest(), announced)
-        request.scope[_BODY] = body
+        request.scope[BODY] = body
     key = ("POST", body)
     kept = _kept.get(key)
     return await _read(parse_json(body), len(body), key, ctx) if kept is None else kept

@@ -144,7 +144,7 @@ class AdmissionExtension(SchemaExtension):
         used = None if kept is None else kept.used(context.schema, self._operation_name)
         if used is None:
             used = used_by(core_schema(context.schema), document, definition)
-        context.context["ctx"].services.usage.add(principal.client, used)
+        context.context["ctx"].count(used)
 
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context

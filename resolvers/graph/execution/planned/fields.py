@@ -73,6 +73,10 @@ class Answering:
         """
         if isinstance(error, AnswerTooLarge):
             raise error
+        assumed = self.ctx.caller.assumed
+        if assumed is not None and error is assumed.outage:
+            # It has to be looked up first whose answer this is.
+            raise error
         if isinstance(error, LinesTooLong) or is_outage(error):
             raise unforeseen(error, self.ctx.caller.request_id) from error
         self.errors.append(located_error(error, field.nodes, path))
