@@ -22,7 +22,7 @@ class Assumed:
     """A credential that counts as unchanged since its last use until its row has been read again.
 
     `look_up` reads it with `values`, and found `row` before. `is_open` until it has found the same again, but
-    for the moment of the last use, which is at the place `last_use`. `outage` is why it could not be looked up.
+    for the moment of the last use, at the place `last_use`. `outage` is why it could not be looked up.
     """
 
     principal: Principal
