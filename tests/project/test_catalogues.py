@@ -23,7 +23,9 @@ def versions(language: Language) -> list[tuple[str, str]]:
     pairs = []
     for message in read_catalogue(language):
         if message.id and isinstance(message.id, tuple | list):
-            pairs += [(message.id[-1], form) for form in message.string]
+            # One thing may be told without its number, where the language has a form for it.
+            originals = message.id if len(message.string) > 1 else message.id[1:]
+            pairs += zip(originals, message.string, strict=True)
         elif message.id:
             pairs.append((message.id, message.string))
     return pairs
