@@ -52,7 +52,7 @@ async def figures_of(
     for record in found:
         if (own := totals.get(record.id)) is not None:
             for slug, total in own.counts.items():
-                text = Measure(BY_SLUG[slug].unit, None).full(total)
+                text = Measure(BY_SLUG[slug].unit, workspace.default_presentment_currency).full(total)
                 figures[str(record.id), slug] = Cell("figure", text, number=f"{total:g}")
             figures[str(record.id), REVENUE] = _revenue(own, own_currency(record, workspace))
     if measured_by == "customer_id":
