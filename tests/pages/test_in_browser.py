@@ -69,7 +69,7 @@ async def test_the_third_and_fourth_minute_of_the_readme(
             await expect(page.get_by_role("button", name="Copied")).to_be_visible()
             assert await page.evaluate("navigator.clipboard.readText()") == token
         command, fourth = [
-            minute(name).partition("```sh\n")[2].partition("```")[0].replace("http://127.0.0.1:8000", address)
+            minute(name).partition("```sh\n")[2].partition("```")[0].replace("http://localhost:8000", address)
             for name in ("Third", "Fourth")
         ]
         command = command.replace("dg_wat_...", token)
