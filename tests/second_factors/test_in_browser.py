@@ -68,8 +68,9 @@ async def test_a_passkey_is_added_and_signs_in_alone_and_after_the_password(
 
 
 async def test_at_another_address_of_the_site_a_passkey_is_told_its_own(chromium: Browser, site: str) -> None:
-    async with opened(chromium, site) as page, authenticating(page):
-        await page.goto(f"{site.replace('localhost', '127.0.0.1')}/sign-in")
+    other = site.replace("localhost", "127.0.0.1")
+    async with opened(chromium, other) as page, authenticating(page):
+        await page.goto(f"{other}/sign-in")
         await page.get_by_role("button", name="Sign in with a passkey").click()
         told = f"Passkeys work only at {site}. Open this page there."
         await expect(page.get_by_role("alert").filter(has_text=told)).to_be_visible()
