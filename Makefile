@@ -24,7 +24,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 .PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share parity fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # .venv begins with what running needs (running.lock); `make setup` adds what tests and checks need.
 setup: $(VENV)/.ready  ## Make .venv with every pinned dependency
@@ -56,7 +56,7 @@ run: $(VENV)/.running  ## Serve on http://localhost:8000 with demo data (PORT=90
 test: setup browser pgbouncer postgresql  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
 	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
 
-test-all: setup browser pgbouncer postgresql  ## Run every test, or with LONG_PART=3 a third of the long ones (SEED=7)
+test-all: setup browser pgbouncer postgresql  ## Run every test, or with LONG_PART=4 a quarter of the long ones (SEED=7)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --long-part=$(LONG_PART) --durations=10
 
 test-times: setup browser pgbouncer postgresql  ## Run the tests, and print as Markdown what each directory of them costs
