@@ -50,6 +50,12 @@ def test_translations_keep_placeholders_tags_and_the_end_of_a_sentence(language:
     assert catalogue_of(language).gettext("Name (optional)").endswith(suffix)
 
 
+def test_no_style_and_no_script_looks_for_a_text() -> None:
+    """In another language it would not be found: a phone's header would fall apart."""
+    files = [each for each in (ROOT / "gateway/web/static").glob("*.*") if each.suffix in (".css", ".js")]
+    assert [each.name for each in files if "[aria-label" in each.read_text()] == []
+
+
 def test_messages_of_operations_are_still_said() -> None:
     """One that is worded anew would be shown in English."""
     sources = [path for package in SPEAKING for path in (ROOT / package).rglob("*.py")]
