@@ -130,6 +130,25 @@ async def overflows(page: Page) -> bool:
     return bool(await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
 
+_BROKEN = """() => {
+  const figures = "td.figure, span.figure, .amounts > li, table.records time, table.records .status";
+  const lines = (element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map((box) => Math.round(box.bottom))).size;
+  };
+  return [...document.querySelectorAll(figures)]
+    .filter((each) => !each.querySelector("li, .visually-hidden") && lines(each) > 1)
+    .map((each) => each.textContent.trim());
+}"""
+
+
+async def broken_figures(page: Page) -> list[str]:
+    """The amounts, sizes, moments and states that take more than one line."""
+    found: list[str] = await page.evaluate(_BROKEN)
+    return found
+
+
 @asynccontextmanager
 async def authenticating(page: Page, **features: Any) -> AsyncIterator[tuple[CDPSession, str]]:
     """Give the page's browser an authenticator, which answers without being asked."""
