@@ -22,8 +22,9 @@ SEED = int(os.environ.get("SEED", "10"))
 FOLDERS_OF_TESTS = [
     f"tests/{name}"
     for name in (
-        *("credentials", "customers", "events", "file_shares", "files", "mail", "metrics", "oauth", "pages"),
-        *("portal", "second_factors", "shares", "surfaces", "totals", "workspaces"),
+        *("answers", "changes", "credentials", "customers", "events", "file_shares", "files", "mail"),
+        *("metrics", "oauth", "pages", "portal", "second_factors", "shares", "surfaces", "totals"),
+        *("webhooks", "workspaces"),
     )
 ]
 # Long, and about whole processes or whole contracts.
