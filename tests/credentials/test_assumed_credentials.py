@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+import pytest_asyncio
 from sqlalchemy import delete, update
 
 from oauth.credentials import digest
@@ -120,15 +121,20 @@ async def test_a_refused_credential_is_nobody_s_in_the_log(gateway, tenant, ask)
     }
 
 
-async def test_a_read_that_begins_again_is_charged_once(server_url, tmp_path):
+@pytest_asyncio.fixture
+async def limited(server_url, tmp_path):
     url = await own_database(server_url, tmp_path)
     async for gateway in run_gateway(url, tmp_path / "objects", rate_limit=100):
-        tenant = await make_tenant(gateway)
+        yield gateway
 
-        async def left():
-            answer = await gateway.client.get("/api/shares/", headers=bearer(tenant.token))
-            return int(answer.headers["ratelimit-remaining"])
 
-        before = [await left() for _ in range(3)][-1]
-        await change(gateway, tenant.token, scopes=[Scope.SHARES_READ])
-        assert await left() == before - 1
+async def test_a_read_that_begins_again_is_charged_once(limited):
+    tenant = await make_tenant(limited)
+
+    async def left():
+        answer = await limited.client.get("/api/shares/", headers=bearer(tenant.token))
+        return int(answer.headers["ratelimit-remaining"])
+
+    before = [await left() for _ in range(3)][-1]
+    await change(limited, tenant.token, scopes=[Scope.SHARES_READ])
+    assert await left() == before - 1
