@@ -12,12 +12,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from gateway.http import sockets
 from gateway.web.kit.cookies import SESSION
 from resolvers.graph.execution.planned import streams
-from resolvers.graph.execution.planned.nodes import PlannedNode
 from resolvers.graph.http import transport_ws
-from storage.changes import followers, shared_reads
+from storage.changes import followers
 from tests.changes.sockets import Socket, greeted, socket_to
 from tests.changes.streams import FREE, Live, joined, session_of
-from tests.support.measures.patience import PATIENCE_SECONDS, eventually
+from tests.support.measures.patience import eventually
 from tests.support.servers.live import serve
 
 pytestmark = pytest.mark.both_databases
@@ -34,33 +33,6 @@ def test_a_commit_arrives_with_its_resource_by_its_type(live: Live) -> None:
         share = live.send("GET", f"/shares/{id}")
         workspace = {"id": live.tenant.id}
         assert change["node"] == {"__typename": "Share", "name": share["name"], "workspace": workspace}
-
-
-def test_equal_callers_share_the_resource_of_a_change_and_others_do_not(live: Live, monkeypatch: Any) -> None:
-    readers, read = [], PlannedNode.read
-
-    async def noted(self: PlannedNode, answering: Any, *arguments: Any) -> Any:
-        readers.append(len(answering.ctx.principal.scopes))
-        return await read(self, answering, *arguments)
-
-    monkeypatch.setattr(PlannedNode, "read", noted)
-    monkeypatch.setattr(shared_reads, "SECONDS_KEPT", PATIENCE_SECONDS)
-    narrow = live.token("shares:read")["text"]
-    with ExitStack() as opened:
-        own = [opened.enter_context(greeted(live)) for _ in range(4)]
-        other = opened.enter_context(greeted(live, narrow))
-        for socket in (*own, other):
-            socket.subscribe("a", after=live.latest())
-        live.share()
-        nodes = [socket.change("a")["node"] for socket in own]
-        assert nodes == [nodes[0]] * len(own)
-        assert nodes[0]["workspace"] == {"id": live.tenant.id}
-        message = other.receive()
-        assert message["payload"]["data"]["changes"]["change"]["node"]["workspace"] is None
-        assert message["payload"]["errors"][0]["extensions"]["code"] == "insufficient_scope"
-    # A look into the log, each second, may wake again who has not read yet.
-    assert len([scopes for scopes in readers if scopes > 1]) < len(own)
-    assert readers.count(1) == 1
 
 
 def test_a_subscription_goes_on_after_a_position(live: Live) -> None:
