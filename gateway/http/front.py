@@ -214,7 +214,8 @@ class Front:
             return answer
         except CredentialChanged:
             # Until the credential is looked up again, it is nobody's request.
-            exchange.caller, exchange.budget = None, self._budgets.make()
+            exchange.caller = None
+            exchange.budget.begin_again()
             caller = await self._caller(exchange, request.scope, sent, place, again=True)
         return await place.endpoint.answer(Context(self._services, caller), request)
 

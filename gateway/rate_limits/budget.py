@@ -46,7 +46,11 @@ class RequestBudget:
         self._default = default
         self._restricted = restricted
         self._charged: dict[str, int] = {}
+        # Of these, the calls that fitted, and those that a request which begins again has paid for already.
+        self._granted: dict[str, int] = {}
+        self._paid: dict[str, int] = {}
         self._charges: list[Charge] = []
+        self._charges_before: list[Charge] = []
         # The subjects of the last charge, each with its limit; 0 if none applies.
         self._last: list[tuple[str, int]] = []
         self._calls_for_answer = 0
@@ -64,6 +68,12 @@ class RequestBudget:
             if charge.limit:
                 fields.update(headers(charge))
         return fields
+
+    def begin_again(self) -> None:
+        """The request is answered anew: what was charged for it counts for what is charged from now on."""
+        self._paid, self._granted, self._charged = self._granted, {}, {}
+        # Whoever asks now may be another one, whom the headers of those charges tell too much.
+        self._charges_before, self._charges = self._charges, []
 
     def largest(self, limit: int | None) -> int | None:
         """The most calls that a minute can ever hold; None if there is no limit."""
@@ -93,7 +103,11 @@ class RequestBudget:
         if restricted:
             subject, most = RESTRICTED + subject, self._restricted
         self._last = [(subject, most)]
-        if most == 0:
+        is_paid = self._paid.get(subject, 0) >= cost
+        if most == 0 or is_paid:
+            if is_paid:
+                self._paid[subject] -= cost
+                self._charges, self._charges_before = self._charges_before + self._charges, []
             self.cost = self._add(subject, cost)
             return
         charge = await self._charge(subject, cost, most)
@@ -111,6 +125,7 @@ class RequestBudget:
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "
                 f"try again in {charge.retry_after} seconds."
             )
+        self._granted[subject] = self._charged[subject]
 
     async def charge_answer(self, size: int) -> None:
         """Charge the bytes of the answer. A later size counts as far as it costs more than those before."""

@@ -1,10 +1,10 @@
 """Following the feed: its pages as changes are committed, for as long as the caller may read them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, Self
+from typing import Any, Generic, Self, TypeVar
 from uuid import UUID
 
 from oauth.authentication import authenticate, authenticate_session
@@ -13,7 +13,7 @@ from resolvers.changes.changes import get_changes, get_latest_change, workspace_
 from resolvers.changes.readable import SCOPES
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation, operation_of, requires
-from resolvers.operations.live import Item, Live, LivePage
+from resolvers.operations.live import Item, Live, LivePage, read_once
 from resolvers.operations.runner import run
 from schema.changes.changes import (
     FOLLOWED_AT_A_TIME,
@@ -37,6 +37,7 @@ SECONDS_BETWEEN_READS = 0.05
 MOST_BYTES = 1024 * 1024
 RETRY_AFTER_SECONDS = 5
 
+Result = TypeVar("Result")
 # Reads the page after a position.
 Read = Callable[[str], Awaitable[LivePage[Item]]]
 
@@ -93,6 +94,11 @@ class Following(Generic[Item]):
         """How far the log was read when the last page was sent."""
         return write_position(self._follower.position)
 
+    async def read_once(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
+        """What `work` reads for the caller: once for all streams of the workspace with an equal caller."""
+        own = (self._ctx.principal, key)
+        return await self._ctx.services.followers.read_once(self._follower.workspace_id, own, work)
+
     async def charge(self, sent: int) -> None:
         """Charge what the stream has sent so far, in bytes, and what the database has worked for it."""
         await self._ctx.caller.budget.charge_answer(sent)
@@ -143,6 +149,7 @@ class _Feed:
     def __init__(self, operation: Operation, ctx: Context, query: ChangeQuery, workspace_id: UUID) -> None:
         shared = partial(ctx.services.followers.read_once, workspace_id)
         self._operation, self._ctx, self._query = operation, replace(ctx, shared=shared), query
+        self._kinds = None if query.kind is None else tuple(query.kind)
         self.workspace_id = workspace_id
 
     @classmethod
@@ -159,27 +166,39 @@ class _Feed:
 
     async def page(self, after: str) -> LivePage[Change]:
         while True:
-            # What one request may read and write is counted for each page.
-            caller = replace(self._ctx.caller, bytes_read=0, bytes_written=0, watch=None)
-            query = self._query.model_copy(update={"after": after})
+            limit = self._query.limit
+            key = (
+                self._ctx.principal,
+                self._ctx.selection,
+                self._kinds,
+                self._query.resource_id,
+                limit,
+                after,
+            )
             try:
-                page: ChangePage = await run(
-                    self._operation, replace(self._ctx, caller=caller), {"filters": query}
-                )
+                page, bytes_read = await read_once(self._ctx, key, partial(self._read, after))
             except AnswerTooLarge:
-                if query.limit == 1:
+                if limit == 1:
                     raise
                 self._read_fewer()
                 continue
-            if caller.bytes_read > MOST_BYTES:
+            if bytes_read > MOST_BYTES:
                 self._read_fewer()
-            return LivePage(page.data, page.meta.next_cursor, page.meta.has_more)
+            return page
 
     async def events(self, after: str) -> LivePage[ChangeEvent]:
         """The same as the subscription tells it."""
         page = await self.page(after)
         events = [ChangeEvent.made(change=change) for change in page.data]
         return LivePage(events, page.end, page.has_more)
+
+    async def _read(self, after: str) -> tuple[LivePage[Change], int]:
+        """A page, and how many bytes were read for it."""
+        # What one request may read and write is counted for each page.
+        caller = replace(self._ctx.caller, bytes_read=0, bytes_written=0, watch=None)
+        query = self._query.model_copy(update={"after": after})
+        page: ChangePage = await run(self._operation, replace(self._ctx, caller=caller), {"filters": query})
+        return LivePage(page.data, page.meta.next_cursor, page.meta.has_more), caller.bytes_read
 
     def _read_fewer(self) -> None:
         self._query = self._query.model_copy(update={"limit": max(1, self._query.limit // 2)})

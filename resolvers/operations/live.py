@@ -38,6 +38,9 @@ class Live(Protocol[Item_co]):
         Whoever reads more for an item calls it first: a slow client has a page for as long as it likes.
         """
 
+    async def read_once(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> Result:
+        """What `work` reads for the caller, shared with those who have the same rights and read the same."""
+
     async def charge(self, sent: int) -> None:
         """Charge what was sent so far, in bytes, and what the database has worked for it."""
 

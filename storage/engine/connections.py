@@ -28,10 +28,10 @@ from storage.engine.statements.watched import Watching
 TRUSTED_SECONDS = 5
 # Of the longest life of a connection: those that are opened together are not replaced together.
 LIFE_PART = (0.9, 1.0)
-# The server's process keeps the plan of each prepared statement: some 45 bytes for each letter of its text,
-# measured with `pg_backend_memory_contexts`; that of a list with nested lists takes 200 KB.
-BYTES_OF_A_LETTER = 50
-BYTES_PREPARED = 8 * 1024 * 1024
+# The server's process keeps the plan of each prepared statement: 45 to 60 bytes for each letter of its text,
+# measured with `pg_backend_memory_contexts`; that of a list with nested lists takes 250 KB.
+BYTES_OF_A_LETTER = 55
+BYTES_PREPARED = 10 * 1024 * 1024
 DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 
 Values = Mapping[str, Any]

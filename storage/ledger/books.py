@@ -118,6 +118,9 @@ class Ledger:
     def combine(self) -> CombineRows:
         return rows_combined(self.values, self.combinations)
 
+    def combination(self, name: str) -> Combination:
+        return self.combinations.get(name, Combination.SUM)
+
     def waiting(self, workspaces: Workspaces) -> FromClause:
         """The deltas of some workspaces."""
         return select(self.deltas).where(workspaces(self.deltas.c.workspace_id)).subquery()

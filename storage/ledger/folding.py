@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from uuid import UUID
 
-from sqlalchemy import Column, Table, Uuid, bindparam, delete, select, tuple_
+from sqlalchemy import Column, Table, Uuid, bindparam, delete, func, select, tuple_
 
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.statements.kept import Kept
@@ -20,7 +20,7 @@ async def fold(connection: Connection, ledger: Ledger, workspace_id: UUID, most:
     is_sqlite = isinstance(connection, SqliteThread)
     if is_sqlite and ledger.at_once:
         return 0
-    some = _first(ledger.deltas) if is_sqlite else _taken(ledger.deltas)
+    some = _first(ledger.deltas) if is_sqlite else _taken(ledger)
     rows = await connection.fetch(some, {"home": workspace_id, "most": most})
     if not rows:
         return 0
@@ -29,12 +29,13 @@ async def fold(connection: Connection, ledger: Ledger, workspace_id: UUID, most:
         values = {"home": workspace_id, "before": len(rows) - 1}
         connection.put_off(deleting.text, [deleting.arguments(values)])
     names = [column.name for column in _columns(ledger.deltas)]
+    read = some.on(connection.dialect).converted(rows)
+    # Combined ones end with how many they were.
     deltas: Sequence[Values] = [
-        dict(zip(names, row, strict=True), workspace_id=workspace_id)
-        for row in some.on(connection.dialect).converted(rows)
+        dict(zip(names, row, strict=False), workspace_id=workspace_id) for row in read
     ]
     await add_to_books(connection, ledger, workspace_id, deltas)
-    return len(rows)
+    return sum([row[-1] for row in read]) if ledger.at_once else len(rows)
 
 
 async def add_to_books(
@@ -46,13 +47,24 @@ async def add_to_books(
 
 
 @cache
-def _taken(deltas: Table) -> Kept:
-    """PostgreSQL deletes some deltas of a workspace and returns them."""
+def _taken(ledger: Ledger) -> Kept:
+    """PostgreSQL deletes some deltas of a workspace and returns them.
+
+    It combines those of a ledger `at_once`, whose books go by the keys of its deltas: many have the same key.
+    """
+    deltas = ledger.deltas
     key = [column for column in deltas.primary_key.columns if column.name != "workspace_id"]
     home = deltas.c.workspace_id == bindparam("home", type_=Uuid())
     some = select(*key).where(home).limit(bindparam("most"))
     is_one = key[0].in_(some) if len(key) == 1 else tuple_(*key).in_(some)
-    return Kept(delete(deltas).where(home, is_one).returning(*_columns(deltas)))
+    taken = delete(deltas).where(home, is_one).returning(*_columns(deltas))
+    if not ledger.at_once:
+        return Kept(taken)
+    rows = taken.cte("taken").c
+    combined = {name: ledger.combination(name).of_rows(rows[name]) for name in ledger.values}
+    columns = [combined.get(name, column) for name, column in rows.items()]
+    by = [column for name, column in rows.items() if name not in combined]
+    return Kept(select(*columns, func.count()).group_by(*by))
 
 
 @cache

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.inserts import insert_late, insert_twice
 from storage.enums import FactKind
+from storage.ids import new_ids
 from storage.rows.rows import Values, table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metrics import MetricFactRow
@@ -44,7 +45,7 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
 
     On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
     """
-    rows = [row_of(fact, uuid4()) for fact in facts]
+    rows = list(map(row_of, facts, new_ids(len(facts))))
     if not rows:
         return
     for row in rows:

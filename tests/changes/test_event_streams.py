@@ -11,9 +11,10 @@ import httpx
 import pytest
 
 from resolvers.changes import changes
+from resolvers.graph.execution.planned.nodes import PlannedNode
 from storage.changes import shared_reads
 from storage.changes.reading import read_log
-from tests.changes.sockets import CHANGES
+from tests.changes.sockets import CHANGES, greeted
 from tests.changes.streams import Live, Reader, beside
 from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.tenants.applications import make_application
@@ -104,3 +105,30 @@ def test_streams_that_are_told_together_share_what_they_read(live: Live, monkeyp
         assert {reader.event()["data"]["resource_id"] for reader in readers} == {id}
     # A look into the log, each second, may wake again who has not read yet.
     assert sum(reads[position] for position in begun) < len(readers)
+
+
+def test_equal_callers_share_the_resource_of_a_change_and_others_do_not(live: Live, monkeypatch: Any) -> None:
+    readers, read = [], PlannedNode.read
+
+    async def noted(self: PlannedNode, answering: Any, *arguments: Any) -> Any:
+        readers.append(len(answering.ctx.principal.scopes))
+        return await read(self, answering, *arguments)
+
+    monkeypatch.setattr(PlannedNode, "read", noted)
+    monkeypatch.setattr(shared_reads, "SECONDS_KEPT", PATIENCE_SECONDS)
+    narrow = live.token("shares:read")["text"]
+    with ExitStack() as opened:
+        own = [opened.enter_context(greeted(live)) for _ in range(4)]
+        other = opened.enter_context(greeted(live, narrow))
+        for socket in (*own, other):
+            socket.subscribe("a", after=live.latest())
+        live.share()
+        nodes = [socket.change("a")["node"] for socket in own]
+        assert nodes == [nodes[0]] * len(own)
+        assert nodes[0]["workspace"] == {"id": live.tenant.id}
+        message = other.receive()
+        assert message["payload"]["data"]["changes"]["change"]["node"]["workspace"] is None
+        assert message["payload"]["errors"][0]["extensions"]["code"] == "insufficient_scope"
+    # A look into the log, each second, may wake again who has not read yet.
+    assert len([scopes for scopes in readers if scopes > 1]) < len(own)
+    assert readers.count(1) == 1

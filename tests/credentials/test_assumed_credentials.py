@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+import pytest_asyncio
 from sqlalchemy import delete, update
 
 from oauth.credentials import digest
@@ -14,8 +15,9 @@ from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.callers.surfaces import Rest
+from tests.support.databases.own_databases import own_database
 from tests.support.measures.log_lines import own_log_lines
-from tests.support.servers.gateways import bearer, issue, make_token
+from tests.support.servers.gateways import bearer, issue, make_tenant, make_token, run_gateway
 from tests.support.statements.statements import noted
 
 SHARES = "{ shares(limit: 3) { data { id } } }"
@@ -40,14 +42,15 @@ CHANGES = {
 
 @pytest.fixture
 def ask(gateway):
-    """The status of an answer and the codes of its errors, of either surface."""
+    """The status of an answer, the codes of its errors, of either surface, and what it cost."""
 
     async def send(token, request):
         method, path, body = request
         answer = await gateway.client.request(method, path, json=body, headers=bearer(token))
         content = answer.json()
         codes = [error["extensions"]["code"] for error in content.get("errors", ())]
-        return answer.status_code, [content["error"]] if "error" in content else codes
+        codes = [content["error"]] if "error" in content else codes
+        return answer.status_code, codes, answer.headers["ratelimit-cost"]
 
     return send
 
@@ -71,7 +74,7 @@ async def test_each_request_is_answered_as_its_credential_is_now(gateway, tenant
         elif changed == "narrowed":
             assert set(after[1]) == {"insufficient_scope"}, name
         else:
-            assert after == (401, ["invalid_token"]), name
+            assert after == (401, ["invalid_token"], "1"), name
         assert after == await ask(token, request), name
 
 
@@ -97,7 +100,7 @@ async def test_a_known_credential_and_what_it_reads_are_one_statement(gateway, t
         for _ in range(2):
             await ask(tenant.token, REQUESTS[name])
         with noted(gateway.database) as statements:
-            assert await ask(tenant.token, REQUESTS[name]) == (200, [])
+            assert (await ask(tenant.token, REQUESTS[name]))[:2] == (200, [])
         looked_up = [each for each in statements if "FROM credentials" in each]
         assert len(looked_up) == 1, name
         assert gateway.database.is_sqlite or statements == looked_up, name
@@ -116,3 +119,22 @@ async def test_a_refused_credential_is_nobody_s_in_the_log(gateway, tenant, ask)
         "log_level": "info",
         "reason": "invalid_token",
     }
+
+
+@pytest_asyncio.fixture
+async def limited(server_url, tmp_path):
+    url = await own_database(server_url, tmp_path)
+    async for gateway in run_gateway(url, tmp_path / "objects", rate_limit=100):
+        yield gateway
+
+
+async def test_a_read_that_begins_again_is_charged_once(limited):
+    tenant = await make_tenant(limited)
+
+    async def left():
+        answer = await limited.client.get("/api/shares/", headers=bearer(tenant.token))
+        return int(answer.headers["ratelimit-remaining"])
+
+    before = [await left() for _ in range(3)][-1]
+    await change(limited, tenant.token, scopes=[Scope.SHARES_READ])
+    assert await left() == before - 1

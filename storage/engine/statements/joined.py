@@ -11,7 +11,7 @@ from sqlalchemy.engine import Dialect
 from storage.caches import Cache
 from storage.engine.statements.kept import Kept, KeptText, with_places
 
-BYTES_OF_JOINED = 4 * 1024 * 1024
+BYTES_OF_JOINED = 8 * 1024 * 1024
 BYTES_OF_ONE, BYTES_OF_A_LETTER = 2_000, 2
 
 

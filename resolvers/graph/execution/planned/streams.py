@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from graphql import GraphQLError
@@ -56,13 +56,26 @@ class Stream:
                 continue
             for event in page.data:
                 await self._check()
-                # What one answer may read and write is counted for each event.
-                caller = replace(self._answering.ctx.caller, bytes_read=0, bytes_written=0, watch=None)
-                ctx = replace(self._answering.ctx, caller=caller)
-                answering = replace(self._answering, ctx=ctx, errors=[])
-                below = self._planned.reading.below
-                data = {str(self._path[0]): await self._object(below, event, answering, self._path)}
-                yield data, answering.errors
+                yield await self._told(event)
+
+    async def _told(self, event: Any) -> tuple[dict[str, Any], list[GraphQLError]]:
+        """The data and errors of an event: read once for all whose document and rights are the same.
+
+        A plan is of one document and choice of its directives; only the pages of links have other variables.
+        """
+        if not self._planned.nodes or self._answering.has_refusals:
+            return await self._written(event)
+        key = self._planned, tuple(self._answering.pages.values()), event.change.position
+        return await self.live.read_once(key, partial(self._written, event))
+
+    async def _written(self, event: Any) -> tuple[dict[str, Any], list[GraphQLError]]:
+        # What one answer may read and write is counted for each event.
+        caller = replace(self._answering.ctx.caller, bytes_read=0, bytes_written=0, watch=None)
+        ctx = replace(self._answering.ctx, caller=caller)
+        answering = replace(self._answering, ctx=ctx, errors=[])
+        below = self._planned.reading.below
+        data = {str(self._path[0]): await self._object(below, event, answering, self._path)}
+        return data, answering.errors
 
     async def _check(self) -> None:
         await self.live.check()
