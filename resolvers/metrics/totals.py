@@ -1,7 +1,7 @@
 """The figures beside the shares or customers of a list, without the rest of an answer about metrics."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from oauth.scopes import Scope
@@ -13,6 +13,7 @@ from schema.metrics.query import MetricsQuery
 from storage.engine.connections import Connection
 from storage.enums import Currency
 from storage.metrics.definitions import Number
+from storage.metrics.facts import moment_of
 from storage.metrics.grouping.customer_list import customers_of
 from storage.metrics.grouping.engine import no_persons
 from storage.metrics.grouping.groups import Grouping, Key
@@ -21,7 +22,6 @@ from storage.metrics.reading.engine import Needs, Reading, total_of
 from storage.metrics.reading.last_moments import last_moments
 from storage.metrics.reading.reader import Selection
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Totals = Mapping[Key, Mapping[str, Number]]
 
 
@@ -66,6 +66,6 @@ async def get_last_seen(
         for person, moment in found.items():
             id = customers.by_person[person]
             last[id] = max(moment, last.get(id, moment))
-        return {id: _EPOCH + timedelta(microseconds=moment) for id, moment in last.items()}
+        return {id: moment_of(moment) for id, moment in last.items()}
 
     return await ctx.in_snapshot(read, replica=True)

@@ -165,7 +165,7 @@ class WorkspaceCreate(Input):
 
 @graphql_input
 class WorkspaceCopy(Input):
-    """The name and the slug of a copy."""
+    """The name and the slug of a copy, and what it has besides what the workspace sells."""
 
     name: Annotated[
         WorkspaceNameInput | None,
@@ -177,6 +177,17 @@ class WorkspaceCopy(Input):
             description="The copy's slug; by default that of the workspace with `-test-` and 8 characters."
         ),
     ] = None
+    include_customers: Annotated[
+        bool,
+        Field(description="Whether customers and their members are copied, with made-up emails and names."),
+    ] = False
+    include_history: Annotated[
+        bool,
+        Field(
+            description="Whether sessions, downloads, payments, refunds and events are copied too, and then "
+            "customers: metrics are those of the workspace."
+        ),
+    ] = False
 
 
 @graphql_input
