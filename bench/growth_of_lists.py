@@ -24,6 +24,7 @@ from bench.kit.processes import processor_seconds
 from bench.kit.report import Check, number, table
 from bench.kit.servers import Server, Site
 from bench.reference import SERVERS, Pace, work_seconds
+from schema.changes.changes import write_position
 
 SECONDS, LEAST_CALLS = 0.5, 3
 # On the reference machine.
@@ -40,13 +41,13 @@ progress = Console(stderr=True, highlight=False)
 
 @dataclass(frozen=True)
 class Tenant:
-    """A workspace with this many customers and events, and its token."""
+    """A workspace with this many customers, events and changes, and its token."""
 
     token: str
     rows: int
 
 
-# Lists by name, with their paths, and the one whose growth has no target.
+# Lists by name, with their paths; `last` is the position with a page of changes after it.
 QUESTIONS = {
     "events": "/api/events/",
     "events by name": f"/api/events/?{urlencode({'name': NAME})}",
@@ -54,6 +55,8 @@ QUESTIONS = {
     "events of 90 days by name": f"/api/events/?{urlencode({'name': NAME, **_DAYS})}",
     "event names": "/api/events/names",
     "customers": "/api/customers/",
+    "changes": "/api/changes/?limit=100",
+    "changes at the end": "/api/changes/?limit=100&after={last}",
 }
 
 
@@ -106,9 +109,10 @@ def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -
     with servers.gateway(site) as server:
         meter = Meter(site, server)
         for name, path in QUESTIONS.items():
-            for tenant in tenants:
-                meter.milliseconds(tenant, path)
-            both = [[meter.milliseconds(tenant, path) for tenant in tenants] for _ in range(rounds)]
+            asked = [(tenant, path.format(last=write_position(tenant.rows - 100))) for tenant in tenants]
+            for each in asked:
+                meter.milliseconds(*each)
+            both = [[meter.milliseconds(*each) for each in asked] for _ in range(rounds)]
             yield Growth(database, name, *map(median, zip(*both, strict=True)))
         page = min(LATE_PAGE, large.rows // 20)
         for name in ("events", "customers"):
@@ -119,7 +123,7 @@ def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -
 def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
     tenants = []
     for rows in sizes:
-        progress.print(f"{rows:,} customers and events")
+        progress.print(f"{rows:,} customers, events and changes")
         made = servers.seed(site, sessions=0)
         fill(site, UUID(made["workspace"]["id"]), rows)
         tenants.append(Tenant(made["workspace_token"], rows))

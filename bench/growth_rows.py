@@ -16,11 +16,13 @@ EXPRESSIONS = {
     "postgresql": {
         "id": "CAST(md5('{workspace}' || CAST(n AS text)) AS uuid)",
         "moment": "timestamptz '{last}Z' - interval '{days} days' * (({many} - n) / {many}.0)",
+        "now": "now()",
         "false": "false",
     },
     "sqlite": {
         "id": "printf('%08x%024x', (n * 2654435761) & 4294967295, n)",
         "moment": "strftime('%Y-%m-%d %H:%M:%f000', julianday('{last}') - {days} * ({many} - n) / {many}.0)",
+        "now": "strftime('%Y-%m-%d %H:%M:%f000', 'now')",
         "false": "0",
     },
 }
@@ -38,10 +40,17 @@ INSERT INTO events (created_at, timestamp, workspace_id, id, source, name, custo
     CASE WHEN n % 2 = 1 THEN {id} END, '{{"path":"/"}}'
 FROM numbers
 """
+SEEDED = "DELETE FROM changes WHERE workspace_id = '{workspace}'"
+# Of now, because older ones are deleted.
+CHANGES = """
+INSERT INTO changes (workspace_id, id, position, kind, resource_id, at, actor_kind)
+{numbers} SELECT '{workspace}', {id}, n + 1, 'customer.created', {id}, {now}, 'operator'
+FROM numbers
+"""
 
 
 def fill(site: Site, workspace_id: UUID, many: int) -> None:
-    """Insert as many customers, and as many events of 20 names over two years, half of them of customers."""
+    """Insert as many customers, changes, and events of 20 names over two years, half of them of customers."""
     asyncio.run(_fill(site, workspace_id, many))
 
 
@@ -52,7 +61,7 @@ async def _fill(site: Site, workspace_id: UUID, many: int) -> None:
     made = {name: each.format(**values) for name, each in EXPRESSIONS[dialect].items()}
     database = Database(site.database_url, pool_size=1)
     async with database.write() as connection:
-        for template in (CUSTOMERS, EVENTS):
+        for template in (CUSTOMERS, EVENTS, SEEDED, CHANGES):
             statement = template.format(numbers=NUMBERS.format(many=many), **values, **made)
             await connection.exec_driver_sql(statement)
     await database.close()

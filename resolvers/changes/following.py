@@ -60,6 +60,7 @@ class Following(Generic[Item]):
         self._seconds_between_reads = seconds_between_reads
         self._clock = asyncio.get_running_loop().time
         self._checked_at = self._clock()
+        self.principal = ctx.principal
 
     async def pages(self) -> AsyncIterator[LivePage[Item] | None]:
         """Pages as they are read, and None each time that there were no changes for 15 seconds.
@@ -125,6 +126,7 @@ class Following(Generic[Item]):
             raise InsufficientScope(tuple(sorted(lost)))
         if self._follower.workspace_id not in principal.all_workspace_ids:
             raise NotFound("There is no such workspace.")
+        self.principal = principal
 
     async def _present_principal(self) -> Principal | None:
         credential, database = self._ctx.caller.credential, self._ctx.services.database

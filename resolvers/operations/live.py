@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from oauth.principals import Principal
 from resolvers.operations.context import Context
 
 Item = TypeVar("Item")
@@ -20,6 +21,10 @@ class LivePage(NamedTuple, Generic[Item_co]):
 
 class Live(Protocol[Item_co]):
     """One reader of what goes on. Close it at its end."""
+
+    @property
+    def principal(self) -> Principal:
+        """The caller, as it was looked up last."""
 
     def pages(self) -> AsyncIterator[LivePage[Item_co] | None]:
         """Pages as they come, and None when there was nothing for a while.

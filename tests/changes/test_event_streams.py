@@ -1,17 +1,22 @@
 """Documents of GraphQL as event streams: what arrives, and what ends a subscription."""
 
+import asyncio
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
+import httpx
 import pytest
 
 from resolvers.changes import changes
 from storage.changes import shared_reads
 from storage.changes.reading import read_log
 from tests.changes.sockets import CHANGES
-from tests.changes.streams import Live, Reader
+from tests.changes.streams import Live, Reader, beside
 from tests.support.measures.patience import PATIENCE_SECONDS
+from tests.support.tenants.applications import make_application
 
 pytestmark = pytest.mark.both_databases
 
@@ -47,6 +52,32 @@ def test_an_event_stream_ends_with_its_credential(live: Live) -> None:
         refusal, complete = reader.rest()
     assert refusal["data"]["errors"][0]["extensions"]["code"] == "invalid_token"
     assert complete == {"event": "complete", "data": ""}
+
+
+def test_a_document_that_is_taken_off_the_allow_list_tells_nothing_more(live: Live, own_url: str) -> None:
+    client_id, token = asyncio.run(application(live, own_url))
+    path, owner = f"/oauth2/clients/{client_id}", live.tenant.personal_token
+    (document,) = live.send("POST", f"{path}/documents", owner, documents=[{"text": CHANGES}])["data"]
+    live.send("PATCH", path, owner, document_mode="enforce")
+    with events(live, CHANGES, token) as response:
+        reader = Reader(response)
+        reader.block()
+        live.share()
+        assert reader.event()["data"]["data"]["changes"]["change"]["kind"] == "SHARE_CREATED"
+        live.send("DELETE", f"/oauth2/documents/{document['id']}", owner)
+        live.clock.advance(4)
+        live.share()
+        refusal, complete = reader.rest()
+    assert refusal["data"]["errors"][0]["extensions"]["code"] == "document_not_registered"
+    assert complete == {"event": "complete", "data": ""}
+
+
+async def application(live: Live, own_url: str) -> tuple[str, str]:
+    """The id of an OAuth client, and a token that the tenant has given it."""
+    async with beside(own_url) as gateway, httpx.AsyncClient(base_url=live.address) as client:
+        own, tenant = replace(gateway, client=client), live.tenant
+        made = await make_application(own, UUID(tenant.id), UUID(tenant.user_id))
+        return str(made.id), (await made.tokens(tenant, scope="shares:read"))["access_token"]
 
 
 def events(live: Live, query: str, token: str | None = None, **variables: Any) -> Any:

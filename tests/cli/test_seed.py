@@ -85,6 +85,7 @@ def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(busy
         )
         first, last = database.execute("SELECT min(moment), max(moment) FROM metric_facts").fetchone()
         currencies = {row[0] for row in database.execute("SELECT DISTINCT currency FROM file_share_payments")}
+        assert before_their_customers(database) == 0
     assert (sessions, events) == (300, 300)
     assert last <= time.time() * 1_000_000
     assert first >= (time.time() - 32 * 86_400) * 1_000_000
@@ -113,6 +114,16 @@ def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: 
             assert database.execute(f"SELECT DISTINCT added FROM {table}").fetchall() == [("by default",)]
 
 
+def before_their_customers(database: sqlite3.Connection) -> int:
+    """How many sessions and events are older than their customer, and arrivals not of its moment."""
+    counted = 0
+    for table, moment in (("file_share_sessions", "created_at"), ("events", "timestamp")):
+        joined = f"FROM {table} AS own JOIN customers ON customers.id = own.customer_id WHERE own.{moment}"
+        counted += database.execute(f"SELECT count(*) {joined} < customers.created_at").fetchone()[0]
+    arrivals = f"{joined} <> customers.created_at AND own.name = 'customer.created'"
+    return counted + int(database.execute(f"SELECT count(*) {arrivals}").fetchone()[0])
+
+
 async def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_path: Path) -> None:
     url = await own_database("sqlite", tmp_path)
     entered = Database(url)
@@ -123,6 +134,7 @@ async def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_pa
             "SELECT shares.name, files.name, files.path, files.size FROM share_downloads"
             " JOIN shares ON shares.id = share_id JOIN files ON files.id = file_id"
         ).fetchall()
+        assert before_their_customers(database) == 0
         pictures = database.execute("SELECT count(DISTINCT share_id) FROM share_medias").fetchone()
         bought = database.execute(
             "SELECT shares.name, file_size_bytes FROM file_share_sessions"

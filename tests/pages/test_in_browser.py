@@ -198,6 +198,8 @@ async def test_a_picture_is_uploaded_and_shown_in_the_portal(
     async with opened(chromium, address, scheme=scheme, width=width) as page:
         await enter(page, address, tenant)
         await page.goto(f"{address}/workspaces/{tenant.slug}")
+        # On a phone the pages are one line, and this is its last.
+        await expect(page.locator(".sidebar [aria-current]")).to_be_in_viewport()
         file = {"name": name, "mimeType": "image/png", "buffer": PICTURE}
         await page.locator("#avatar_url-files").set_input_files([file])  # type: ignore[list-item]
         await expect(page.get_by_role("radio", name=name)).to_be_checked()

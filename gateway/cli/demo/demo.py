@@ -21,17 +21,22 @@ from resolvers.workspaces.administration import change_status, find_workspace, f
 from resolvers.workspaces.memberships import invite, join
 from resolvers.workspaces.workspaces import create_workspace
 from schema.workspaces.workspaces import Workspace
+from storage.clock import now
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus
-from storage.rows.rows import Duplicate, values_of
+from storage.rows.rows import Duplicate, table_of, update_rows, values_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.customers.customers import CustomerRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 SLUG = "demo"
 COMMENT = "Demo"
+# Before the first of the purchases in `files.py`.
+CUSTOMERS_SINCE = timedelta(days=40)
 
+_customers = table_of(CustomerRow)
 _REVIEW = (WorkspaceStatus.ONBOARDING_STARTED, WorkspaceStatus.INITIAL_REVIEW, WorkspaceStatus.ACTIVE)
 
 
@@ -80,7 +85,8 @@ async def make_workspace(
     workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
     for status in _REVIEW:
         row = await change_status(connection, slug, status)
-    await _fill(replace(in_place_of_workspace(workspace.id, settings, database), transaction=connection))
+    inside = replace(in_place_of_workspace(workspace.id, settings, database), transaction=connection)
+    await _fill(connection, inside, workspace.id)
     await _add_people(connection, workspace.id, slug, user)
     return user, row
 
@@ -105,8 +111,8 @@ async def issue_workspace_token(
     )
 
 
-async def _fill(ctx: Context) -> None:
-    """Create what the workspace of `ctx` sells, and its customers."""
+async def _fill(connection: Connection, ctx: Context, workspace_id: UUID) -> None:
+    """Create what the workspace of `ctx` sells, and its customers, who have been there for some time."""
     custom_fields = {}
     for data in CUSTOM_FIELDS:
         custom_field = await perform(ctx, create_custom_field, data=data)
@@ -120,6 +126,8 @@ async def _fill(ctx: Context) -> None:
         await perform(ctx, create_share, data=data | {"attached_custom_fields": attached})
     for data, members in CUSTOMERS:
         customer = await perform(ctx, create_customer, data=data)
+        same = (_customers.c.workspace_id == workspace_id) & (_customers.c.id == customer.id)
+        await update_rows(connection, CustomerRow, same, created_at=now() - CUSTOMERS_SINCE)
         for member in members:
             await perform(ctx, create_member, data={**member, "customer_id": str(customer.id)})
 

@@ -24,6 +24,7 @@ from storage.changes.kinds import ChangeKind
 from storage.changes.log import Actor, log_of
 from storage.engine.connections import Connection
 from storage.enums import ActorKind, Currency, Visibility
+from storage.ledger.checking import rebuild
 from storage.ledger.folding import add_to_books, fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
@@ -51,7 +52,7 @@ FEWEST_CUSTOMERS, MOST_CUSTOMERS = 20, 20_000
 SEED = 20_260_131
 _INGESTED = (ChangeKind.FILE_SHARE_SESSIONS_INGESTED, ChangeKind.EVENTS_INGESTED)
 
-_customers = table_of(CustomerRow)
+_customers, _events = table_of(CustomerRow), table_of(EventRow)
 
 
 async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: int) -> None:
@@ -78,9 +79,10 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
             progress.advance(task, len(histories))
     async with database.write() as connection:
         await lock_workspace(connection, workspace_id, wait=True)
-        for ledger in (LISTS, EVENTS):
-            while await fold(connection, ledger, workspace_id, DELTAS_AT_A_TIME):
-                pass
+        while await fold(connection, LISTS, workspace_id, DELTAS_AT_A_TIME):
+            pass
+        await _date_arrivals(connection, workspace_id)
+    await rebuild(database, workspace_id, [EVENTS])
 
 
 async def _items(connection: Connection, workspace_id: UUID, random: Random, before: datetime) -> list[Item]:
@@ -129,6 +131,14 @@ async def _buyers(
             )
         persons = await persons_of(inside.connection, ctx.services.database, workspace_id, references)
     return [Buyer(person, random.choice(ZONES)) for person in persons]
+
+
+async def _date_arrivals(connection: Connection, workspace_id: UUID) -> None:
+    """Let the events of new customers have happened when these came."""
+    same = (_customers.c.workspace_id == _events.c.workspace_id) & (_customers.c.id == _events.c.customer_id)
+    came_at = select(_customers.c.created_at).where(same).scalar_subquery()
+    arrivals = (_events.c.workspace_id == workspace_id) & (_events.c.name == "customer.created")
+    await update_rows(connection, EventRow, arrivals, timestamp=came_at)
 
 
 def _name(number: int) -> str:

@@ -49,6 +49,9 @@
     (errors ?? same ?? null)?.focus();
   };
 
+  // On a phone the ranges are one line that scrolls sideways.
+  document.querySelector(".ranges > [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
   const fail = (address) => {
     dashboard().classList.remove("loading");
     const progress = document.getElementById("progress");

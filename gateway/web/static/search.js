@@ -6,6 +6,9 @@ const DELAY = 150;
 const OFF = "duograph-keys-off";
 const link = document.querySelector("[data-search]");
 
+// On a phone the pages are one line that scrolls sideways.
+document.querySelector(".sidebar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
 if (link) {
   const keys = new Map([...document.querySelectorAll("[data-keys]")].map((each) => [each.dataset.keys, each]));
   const dialog = (label) => {

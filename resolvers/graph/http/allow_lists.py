@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, select
 
-from oauth.principals import AllowList
+from oauth.principals import AllowList, Principal
 from resolvers.credentials.oauth_client_documents import root_fields
 from resolvers.graph.survey.documents import Documents
 from resolvers.operations.context import Services
@@ -57,6 +57,15 @@ async def check_document(services: Services, allowed: AllowList, digest: str) ->
     if allowed.mode is DocumentMode.ENFORCE:
         raise DocumentNotRegistered
     return count
+
+
+async def check_again(services: Services, digest: str, principal: Principal) -> None:
+    """Raises `DocumentNotRegistered` if the caller may send the document with this hash no longer."""
+    allowed = principal.allow_list
+    if allowed is None or allowed.mode is not DocumentMode.ENFORCE:
+        return
+    if digest not in await _hashes(services, allowed):
+        raise DocumentNotRegistered
 
 
 def name_roots(count: Count, documents: Documents, text: str) -> None:

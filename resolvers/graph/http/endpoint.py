@@ -1,6 +1,7 @@
 """`/graphql`: GraphQL over HTTP, and the explorer for browsers."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -12,7 +13,7 @@ from strawberry.types.graphql import OperationType
 
 from oauth.principals import AllowList
 from resolvers.graph.execution.planned.streams import Stream
-from resolvers.graph.http.allow_lists import check_document, name_roots
+from resolvers.graph.http.allow_lists import check_again, check_document, name_roots
 from resolvers.graph.http.errors import MOST_ERRORS, as_error, body_of, failure_of, is_of_size
 from resolvers.graph.http.event_streams import (
     COMPLETE,
@@ -127,7 +128,7 @@ class GraphQLEndpoint:
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document of an allowed kind; of a subscription, its `Stream` as data."""
         try:
-            return await self._run(ctx, sent, allowed)
+            data, errors = await self._run(ctx, sent, allowed)
         except CannotGetOperationTypeError as error:
             message = "The document has no operation: send a query or a mutation"
             if error.operation_name is not None:
@@ -137,6 +138,9 @@ class GraphQLEndpoint:
             return None, [as_error(_wrong_type(error))]
         except Failure as failure:
             return None, [as_error(failure)]
+        if isinstance(data, Stream):
+            data.allow = partial(check_again, ctx.services, sent.digest)
+        return data, errors
 
     def _run(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]

@@ -1,12 +1,13 @@
 """Planned streams: root fields of subscriptions, which tell one event after another."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from graphql import GraphQLError
 
+from oauth.principals import Principal
 from resolvers.graph.execution.model_writers import ModelWriter, read_field
 from resolvers.graph.execution.planned.fields import Answering, Path, PlannedOperation
 from resolvers.graph.execution.planned.nodes import PlannedNode
@@ -35,12 +36,13 @@ class PlannedStream(PlannedOperation):
 
 @dataclass(eq=False, slots=True)
 class Stream:
-    """A subscription that has begun."""
+    """A subscription that has begun. `allow` raises what refuses its document to a caller."""
 
     live: Live[Any]
     _planned: PlannedStream
     _answering: Answering
     _path: Path
+    allow: Callable[[Principal], Awaitable[None]] | None = None
 
     async def events(self) -> AsyncIterator[tuple[dict[str, Any], list[GraphQLError]] | None]:
         """The data and errors of each event, and None when there was none for a while.
@@ -49,10 +51,11 @@ class Stream:
         """
         async for page in self.live.pages():
             if page is None:
+                await self._check()
                 yield None
                 continue
             for event in page.data:
-                await self.live.check()
+                await self._check()
                 # What one answer may read and write is counted for each event.
                 caller = replace(self._answering.ctx.caller, bytes_read=0, bytes_written=0, watch=None)
                 ctx = replace(self._answering.ctx, caller=caller)
@@ -60,6 +63,11 @@ class Stream:
                 below = self._planned.reading.below
                 data = {str(self._path[0]): await self._object(below, event, answering, self._path)}
                 yield data, answering.errors
+
+    async def _check(self) -> None:
+        await self.live.check()
+        if self.allow is not None:
+            await self.allow(self.live.principal)
 
     async def _object(self, below: Selected, value: Any, answering: Answering, path: Path) -> dict[str, Any]:
         return {
