@@ -24,7 +24,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 .PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share parity fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # .venv begins with what running needs (running.lock); `make setup` adds what tests and checks need.
 setup: $(VENV)/.ready  ## Make .venv with every pinned dependency
