@@ -12,7 +12,7 @@ from schema.kit.sorting import Sorting
 from schema.values.app_links import AppSchemes
 from schema.values.dates import ZONE_PATTERN, check_zone
 from schema.values.names import NAMED_BY_3
-from schema.values.scalars import Email, Moment, StoredEmail, Url
+from schema.values.scalars import Bool, Email, Moment, StoredEmail, Url
 from schema.workspaces.settings import (
     CustomerEmailSettings,
     CustomerEmailSettingsInput,
@@ -178,11 +178,11 @@ class WorkspaceCopy(Input):
         ),
     ] = None
     include_customers: Annotated[
-        bool,
+        Bool,
         Field(description="Whether customers and their members are copied, with made-up emails and names."),
     ] = False
     include_history: Annotated[
-        bool,
+        Bool,
         Field(
             description="Whether sessions, downloads, payments, refunds and events are copied too, and then "
             "customers: metrics are those of the workspace."
