@@ -3,7 +3,7 @@ VENV := .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 PORT ?= 8000
-HOST ?= 127.0.0.1
+HOST ?= localhost
 WORKERS ?= auto
 EXAMPLES ?= 500
 CASES ?= 20000
@@ -50,7 +50,7 @@ install = \
 	UV_HTTP_RETRIES=1 "$$uv" pip install --quiet --no-deps --require-hashes --python $(BIN)/python $${index:+--index-url "$$index"} -r $(1) \
 	|| $(PIP) --no-deps --no-compile --require-hashes -r $(1)
 
-run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
+run: $(VENV)/.running  ## Serve on http://localhost:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
 test: setup browser pgbouncer postgresql  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)

@@ -4,7 +4,7 @@
     TOKEN=dg_wat_... python3 upload.py big.zip
     TOKEN=dg_wat_... python3 upload.py big.zip --resume FILE_ID
 
-`DUOGRAPH` is the gateway's URL (default http://127.0.0.1:8000); `PART_MIB` is the size of a part, 5 or more.
+`DUOGRAPH` is the gateway's URL (default http://localhost:8000); `PART_MIB` is the size of a part, 5 or more.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-GATEWAY = os.environ.get("DUOGRAPH", "http://127.0.0.1:8000")
+GATEWAY = os.environ.get("DUOGRAPH", "http://localhost:8000")
 PART = int(os.environ.get("PART_MIB", "8")) * 1024 * 1024
 
 

@@ -24,7 +24,7 @@ class Currency(StrEnum):
 
 
 class Language(StrEnum):
-    """The languages of the portal, of the sign-in and of their emails, ISO 639-1."""
+    """The languages of the portal, of the sign-in and of all emails, ISO 639-1."""
 
     DE = "de"
     EN = "en"

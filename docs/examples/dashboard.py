@@ -1,4 +1,4 @@
-"""Prints sales of the last 30 days by share: DUOGRAPH=http://127.0.0.1:8000 TOKEN=... python dashboard.py"""
+"""Prints sales of the last 30 days by share: DUOGRAPH=http://localhost:8000 TOKEN=... python dashboard.py"""
 
 import json
 import os

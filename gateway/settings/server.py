@@ -36,7 +36,7 @@ class ServerSettings(BaseModel):
         Field(
             description="The public address of REST; the default has the host and port of `duograph serve`."
         ),
-    ] = "http://127.0.0.1:8000/api"
+    ] = "http://localhost:8000/api"
     auth_url: Annotated[
         WebAddress | None,
         Field(

@@ -7,6 +7,7 @@ from sqlmodel import SQLModel
 
 from oauth.revocation.grants import end_user
 from oauth.sign_in.passwords import hash_password
+from schema.languages.speech import language_of_page
 from storage.clock import now
 from storage.emails import fold_email
 from storage.engine.connections import Connection
@@ -40,6 +41,14 @@ async def insert_user(connection: Connection, email: str, password_hash: str, na
 async def verify_address(connection: Connection, user: UserRow) -> UserRow:
     """Mark the email as confirmed: the user then sees the invitations to it."""
     return await update_row(connection, UserRow, user, email_verified_at=now(), modified_at=user.modified_at)
+
+
+async def learn_language(connection: Connection, user: UserRow) -> UserRow:
+    """Keep the language of the page that the user is on, unless they have one or are on none."""
+    language = language_of_page()
+    if user.language is not None or language is None:
+        return user
+    return await update_row(connection, UserRow, user, language=language, modified_at=user.modified_at)
 
 
 async def find_user(connection: Connection, email: str) -> UserRow | None:

@@ -33,11 +33,12 @@ async def get_viewer(ctx: Context) -> Viewer:
 
 
 def _seen(principal: Principal, user: UserRow) -> ViewerUser:
-    """The user; an OAuth client without the scopes for email and name learns neither."""
+    """The user; an OAuth client learns of the email and the profile only what its scopes allow."""
     values = values_of(user)
     if principal.kind is PrincipalKind.OAUTH_TOKEN and Scope.USER_READ not in principal.scopes:
         values["email"] = user.email if Scope.EMAIL in principal.scopes else None
-        values["name"] = user.name if Scope.PROFILE in principal.scopes else None
+        if Scope.PROFILE not in principal.scopes:
+            values |= {"name": None, "language": None}
     return ViewerUser.model_validate(values)
 
 

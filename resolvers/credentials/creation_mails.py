@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from resolvers.mails.brands import brand_of
-from resolvers.mails.mails import make_mail, send_mails
-from resolvers.mails.workspace_addresses import addresses_of_owners
+from resolvers.mails.mails import make_mails, send_mails
+from resolvers.mails.members import mailed_members
 from resolvers.operations.context import Context
 from schema.accounts.people import Person
 from schema.credentials.access_tokens import WorkspaceAccessToken
@@ -57,11 +57,8 @@ async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path:
     own = ctx.services.auth_url
     brand = brand_of(workspace_id, workspace.name, workspace.avatar_url, own)
     page = f"{own}/workspaces/{workspace.slug}/{path}"
-    addresses = await addresses_of_owners(ctx.connection, workspace_id)
-    mails = [
-        make_mail(address, template, brand=brand, workspace=workspace.name, page=page, **values)
-        for address in addresses
-    ]
+    owners = await mailed_members(ctx.connection, workspace_id, owners_only=True)
+    mails = make_mails(owners, template, brand=brand, workspace=workspace.name, page=page, **values)
     await send_mails(ctx, mails, workspace_id)
 
 

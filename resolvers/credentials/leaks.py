@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,11 +12,12 @@ from sqlalchemy import select
 from oauth.credentials import digest, kind_of
 from oauth.revocation.credentials import Revoked, revoke_credential
 from resolvers.mails.brands import DUOGRAPH, find_brand
-from resolvers.mails.mails import make_mail
-from resolvers.mails.workspace_addresses import addresses_of_members
+from resolvers.mails.mails import Reader, make_mails
+from resolvers.mails.members import mailed_members
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from schema.credentials.leaks import Leak, LeakLabel, LeakVerdict
+from schema.languages.speech import gettext, noted
 from storage.changes.kinds import ChangeKind
 from storage.engine.connections import Connection
 from storage.enums import CredentialKind
@@ -27,15 +29,15 @@ from storage.tables.credentials.oauth_clients import OAuthClientRow
 
 HASHES_IN_A_STATEMENT = 1_000
 NOUNS = {
-    CredentialKind.WORKSPACE_TOKEN: "workspace access token",
-    CredentialKind.PERSONAL_TOKEN: "personal access token",
-    CredentialKind.CUSTOMER_SESSION: "customer session",
-    CredentialKind.ACCESS_TOKEN: "OAuth access token",
-    CredentialKind.REFRESH_TOKEN: "OAuth refresh token",
-    CredentialKind.AUTHORIZATION_CODE: "OAuth authorization code",
-    CredentialKind.CLIENT_SECRET: "secret of an OAuth client",
-    CredentialKind.REGISTRATION_TOKEN: "registration token of an OAuth client",
-    CredentialKind.BROWSER_SESSION: "browser session",
+    CredentialKind.WORKSPACE_TOKEN: noted("workspace access token"),
+    CredentialKind.PERSONAL_TOKEN: noted("personal access token"),
+    CredentialKind.CUSTOMER_SESSION: noted("customer session"),
+    CredentialKind.ACCESS_TOKEN: noted("OAuth access token"),
+    CredentialKind.REFRESH_TOKEN: noted("OAuth refresh token"),
+    CredentialKind.AUTHORIZATION_CODE: noted("OAuth authorization code"),
+    CredentialKind.CLIENT_SECRET: noted("secret of an OAuth client"),
+    CredentialKind.REGISTRATION_TOKEN: noted("registration token of an OAuth client"),
+    CredentialKind.BROWSER_SESSION: noted("browser session"),
 }
 
 _credentials, _clients = table_of(CredentialRow), table_of(OAuthClientRow)
@@ -126,13 +128,12 @@ async def _mails_to(
     if owner.workspace_id is not None:
         brand = await find_brand(connection, owner.workspace_id, auth_url)
         workspace = brand.name
-        addresses = await addresses_of_members(connection, owner.workspace_id)
+        readers = await mailed_members(connection, owner.workspace_id)
     else:
-        addresses = list(
-            (await connection.execute(select(_users.c.email).where(_users.c.id == owner.user_id))).scalars()
-        )
-    return [make_mail(address, "leak", brand=brand, workspace=workspace, **values) for address in addresses]
+        statement = select(_users.c.email, _users.c.language).where(_users.c.id == owner.user_id)
+        readers = [Reader(*row) for row in await connection.execute(statement)]
+    return make_mails(readers, "leak", brand=brand, workspace=workspace, **values)
 
 
-def _named(row: CredentialRow) -> dict[str, str]:
-    return {"noun": NOUNS[CredentialKind(row.kind)], "comment": row.comment}
+def _named(row: CredentialRow) -> dict[str, Any]:
+    return {"noun": partial(gettext, NOUNS[CredentialKind(row.kind)]), "comment": row.comment}

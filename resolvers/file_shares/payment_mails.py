@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, select
 
 from resolvers.mails.brands import Brand, brand_of
-from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.mails import make_mail, make_mails, send_mails
+from resolvers.mails.members import mailed_members
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
-from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from schema.values.prose import write_amount, write_day
 from schema.workspaces.settings import CustomerEmailSettings, NotificationSettings
@@ -54,10 +54,10 @@ async def mail_payment(ctx: Context, session: FileShareSessionRow, payment: File
     for mail in _to_customer(purchase, payment, brand, f"{own}/{purchase.slug}/portal"):
         await send_unsolicited_mail_if_allowed(ctx, mail, session.workspace_id)
     if NotificationSettings.model_validate(purchase.notification_settings).new_payment:
-        addresses = await addresses_of_members(ctx.connection, session.workspace_id)
+        members = await mailed_members(ctx.connection, session.workspace_id)
         payer = {"payer": purchase.customer_name, "payer_address": purchase.customer_email}
         values = {**_shared_values(purchase, payment), **payer, "home": f"{own}/workspaces/{purchase.slug}"}
-        mails = [make_mail(address, "new_payment", brand=brand, **values) for address in addresses]
+        mails = make_mails(members, "new_payment", brand=brand, **values)
         await send_mails(ctx, mails, session.workspace_id)
 
 

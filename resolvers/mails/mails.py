@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
@@ -15,7 +15,7 @@ from resolvers.operations.context import Context
 from schema.languages.speech import current_speech, gettext, language_of_page, noted, speaking, speech_in
 from schema.languages.templates import translate
 from storage.enums import Language
-from storage.queues.mails import Mail, write_mails
+from storage.queues.mails import NO_RECIPIENT, Mail, write_mails
 
 TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 # Template variables with our own texts, or with validated addresses. All others hold text that a user wrote
@@ -56,6 +56,17 @@ _BETWEEN = r"[\s().\-\u2010-\u2015/]*"
 _TELEPHONE = re.compile(rf"\+{_BETWEEN}\d(?:{_BETWEEN}\d)*|\d(?:{_BETWEEN}\d){{5,}}")
 
 
+class Reader(NamedTuple):
+    """Whom an email is for, and the language that they chose, if any."""
+
+    address: str
+    language: str | None
+
+
+# For emails that are made, so that they take their time, and never sent.
+NOBODY = Reader(NO_RECIPIENT, None)
+
+
 @cache
 def templates() -> Environment:
     environment = Environment(
@@ -87,9 +98,14 @@ def make_mail(
         return _render(to, template, brand, values)
 
 
-def make_own_mail(to: str, template: str, **values: Any) -> Mail:
-    """The same for a reader who asked for it on a page, in the language of that page."""
-    return make_mail(to, template, language=language_of_page(), **values)
+def make_mails(readers: Iterable[Reader], template: str, **values: Any) -> list[Mail]:
+    """The same for each of the readers, in the language that they chose."""
+    return [make_mail(to, template, language=language, **values) for to, language in readers]
+
+
+def make_own_mail(to: str, template: str, *, language: str | None, **values: Any) -> Mail:
+    """The same for a reader who asked for it on a page: in their language, else in that of the page."""
+    return make_mail(to, template, language=language or language_of_page(), **values)
 
 
 def _render(to: str, template: str, brand: Brand, values: dict[str, Any]) -> Mail:

@@ -6,7 +6,7 @@ import structlog
 from sqlalchemy import exists, select
 
 from resolvers.mails.mails import send_mails
-from resolvers.mails.workspace_addresses import addresses_of_members
+from resolvers.mails.members import mailed_members
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted, RateLimited
 from storage.enums import WorkspaceStatus
@@ -64,7 +64,7 @@ async def _check_standing(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
         )
     if standing.is_test:
         # Its members are no strangers: no review has to begin first.
-        if mail.to not in await addresses_of_members(ctx.connection, workspace_id):
+        if mail.to not in {to for to, _ in await mailed_members(ctx.connection, workspace_id)}:
             raise NotPermitted("This is a test workspace. It sends emails to its own members only.")
         return
     if standing.status == WorkspaceStatus.DENIED:

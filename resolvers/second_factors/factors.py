@@ -126,11 +126,12 @@ async def notify_owner(change: Context, user: UserRow, event: Event, **values: A
 def factor_mail(auth_url: str, user: UserRow, event: Event, **values: Any) -> Mail:
     subject, sentence = event.value
     cleaned = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
-    # What a stranger did is not told in the stranger's language.
+    # What a stranger did is not told in the language of the stranger's page.
     make = make_mail if event in (Event.WRONG_CODES, Event.PASSKEY_COPIED) else make_own_mail
     return make(
         user.email,
         "second_factor",
+        language=user.language,
         subject=partial(gettext, subject),
         address=user.email,
         happened=partial(gettext, sentence, **cleaned),

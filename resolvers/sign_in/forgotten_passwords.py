@@ -2,7 +2,7 @@
 
 from oauth.revocation.grants import end_user
 from resolvers.accounts.users import find_user, verify_address
-from resolvers.mails.mails import make_mail, make_own_mail, send_mails
+from resolvers.mails.mails import Reader, make_mail, make_own_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from resolvers.operations.security_events import note_new_password
@@ -84,6 +84,7 @@ async def mail_password_change(change: Context, user: UserRow, *, everything_end
     mail = make_own_mail(
         user.email,
         "password_change",
+        language=user.language,
         address=user.email,
         forgotten=_forgotten(change),
         everything_ended=everything_ended,
@@ -91,9 +92,12 @@ async def mail_password_change(change: Context, user: UserRow, *, everything_end
     await send_mails(change, [mail])
 
 
-async def mail_wrong_passwords(change: Context, email: str) -> None:
-    """Email the user with this address that wrong passwords were entered, in English: a stranger did."""
-    mail = make_mail(email, "wrong_passwords", address=email, forgotten=_forgotten(change))
+async def mail_wrong_passwords(change: Context, owner: Reader) -> None:
+    """Email the owner of an account that wrong passwords were entered, perhaps on a stranger's page."""
+    address, language = owner
+    mail = make_mail(
+        address, "wrong_passwords", language=language, address=address, forgotten=_forgotten(change)
+    )
     await send_mails(change, [mail])
 
 

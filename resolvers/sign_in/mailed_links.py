@@ -3,7 +3,7 @@
 import math
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID, uuid4
@@ -64,6 +64,7 @@ class Recipient:
     user_id: UUID | None = None
     email: str = NO_RECIPIENT
     email_folded: str = NO_RECIPIENT
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -84,21 +85,21 @@ async def mail_link(
     purpose: LinkPurpose,
     new_address: str | None = None,
     *,
-    is_taken: bool = False,
+    owner: UserRow | None = None,
 ) -> None:
     """Email the user a link, which ends the previous ones. Raises `RateLimited` after five in an hour.
 
     It is sent to `new_address` if there is one, otherwise to the user's address. If another user has that
-    address already, the email says so instead, and the link is written but not sent.
+    address already, the `owner`, the email says so instead, and the link is written but not sent.
     """
     user = await lock_user(change.connection, user_id)
     latest = await _latest(change.connection, user_id, purpose)
     if len(latest) == MOST_LINKS:
         raise _too_many(latest[-1])
-    recipient = Recipient(user.id, user.email, user.email_folded)
+    recipient = _to(user)
     if new_address is not None:
-        recipient = Recipient(user.id, new_address, new_address)
-    await _write(change, recipient, purpose, is_taken=is_taken)
+        recipient = replace(recipient, email=new_address, email_folded=new_address)
+    await _write(change, recipient, purpose, owner)
 
 
 async def mail_link_if_known(change: Context, user: UserRow | None, purpose: LinkPurpose) -> None:
@@ -111,12 +112,16 @@ async def mail_link_if_known(change: Context, user: UserRow | None, purpose: Lin
     is_allowed = len(await _latest(change.connection, user_id, purpose)) < MOST_LINKS
     recipient = Recipient()
     if locked_user and is_allowed:
-        recipient = Recipient(locked_user.id, locked_user.email, locked_user.email_folded)
+        recipient = _to(locked_user)
     await _write(change, recipient, purpose)
 
 
+def _to(user: UserRow) -> Recipient:
+    return Recipient(user.id, user.email, user.email_folded, user.language)
+
+
 async def _write(
-    change: Context, recipient: Recipient, purpose: LinkPurpose, *, is_taken: bool = False
+    change: Context, recipient: Recipient, purpose: LinkPurpose, owner: UserRow | None = None
 ) -> None:
     moment, user_id = now(), recipient.user_id
     # Links without a user are useless, so only the latest is kept.
@@ -136,20 +141,22 @@ async def _write(
         created_at=moment,
         expires_at=moment + LIFETIMES[purpose],
     )
-    if is_taken:
-        mail = make_account_notice(change, recipient.email)
+    if owner is not None:
+        mail = make_account_notice(change, recipient.email, owner.language)
     else:
         link = f"{change.services.auth_url}{PATHS[purpose]}?token={text}"
-        mail = make_own_mail(recipient.email, TEMPLATES[purpose], address=recipient.email, link=link)
+        values = {"language": recipient.language, "address": recipient.email, "link": link}
+        mail = make_own_mail(recipient.email, TEMPLATES[purpose], **values)
     await send_mails(change, [mail])
 
 
-def make_account_notice(change: Context, email: str) -> Mail:
+def make_account_notice(change: Context, email: str, language: str | None) -> Mail:
     """The email to a user whose address someone wanted to use for an account."""
     url = change.services.auth_url
     forgotten = f"{url}{FORGOTTEN_PATH}"
     link = f"{url}{SIGN_IN_PATH}"
-    return make_own_mail(email, "account_exists", address=email, link=link, forgotten=forgotten)
+    values = {"address": email, "link": link, "forgotten": forgotten}
+    return make_own_mail(email, "account_exists", language=language, **values)
 
 
 async def find_link(connection: Connection, text: str, purpose: LinkPurpose) -> MailedLink:

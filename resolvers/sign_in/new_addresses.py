@@ -42,8 +42,8 @@ async def request_new_address(ctx: Context, data: NewAddress) -> None:
         raise Invalid([problem(("data", "email"), "This is your email address already", "same")])
     async with ctx.change() as change:
         owner = await find_user(change.connection, data.email)
-        is_taken = owner is not None and owner.id != user.id
-        await mail_link(change, user.id, LinkPurpose.NEW_ADDRESS, data.email, is_taken=is_taken)
+        is_own = owner is not None and owner.id == user.id
+        await mail_link(change, user.id, LinkPurpose.NEW_ADDRESS, data.email, owner=None if is_own else owner)
         await _notify(change, user, data.email, is_done=False)
 
 
@@ -94,6 +94,7 @@ async def _notify(change: Context, user: UserRow, new_address: str, *, is_done: 
     mail = make_own_mail(
         user.email,
         "address_change",
+        language=user.language,
         address=user.email,
         new_address=new_address,
         is_done=is_done,

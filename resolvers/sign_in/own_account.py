@@ -9,7 +9,7 @@ from resolvers.operations.declaration import requires
 from resolvers.sign_in.sign_in import find_own_user
 from resolvers.workspaces.administration import list_memberships
 from resolvers.workspaces.members import remove_workspace_member
-from schema.accounts.accounts import OwnName
+from schema.accounts.accounts import OwnLanguage, OwnName
 from schema.errors import Invalid, NotFound, problem
 from storage.rows.rows import first, table_of, update_row
 from storage.tables.accounts.users import UserRow
@@ -34,6 +34,15 @@ async def change_own_name(ctx: Context, data: OwnName) -> None:
         await update_row(change.connection, UserRow, row, name=data.name)
 
 
+@requires(None, kinds=IN_A_BROWSER)
+async def change_own_language(ctx: Context, data: OwnLanguage) -> None:
+    """Change the language of emails to the user, and of the pages that are translated."""
+    user = await find_own_user(ctx)
+    async with ctx.change() as change:
+        row = await lock_user(change.connection, user.id)
+        await update_row(change.connection, UserRow, row, language=data.language.value)
+
+
 @requires(None, kinds=IN_A_BROWSER, fresh=True, audits=True)
 async def delete_own_account(ctx: Context) -> None:
     """Delete the user, who leaves all workspaces first.
@@ -46,7 +55,8 @@ async def delete_own_account(ctx: Context) -> None:
             is_ended = user is not None and await end_account(change, user)
             # An unconfirmed address may belong to another person.
             if user is not None and is_ended and user.email_verified_at is not None:
-                await send_mails(change, [make_own_mail(user.email, "account_deletion", address=user.email)])
+                values = {"language": user.language, "address": user.email}
+                await send_mails(change, [make_own_mail(user.email, "account_deletion", **values)])
     except LastOwner as last_owner:
         message = "You are the last owner of this workspace: make another member an owner, or delete it"
         raise Invalid(

@@ -13,6 +13,7 @@ from resolvers.credentials.browser_sessions import (
     end_browser_sessions,
     start_browser_session,
 )
+from resolvers.mails.mails import NOBODY, Reader
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.operations.security_events import note_refusal, note_sign_in
@@ -33,7 +34,6 @@ from schema.accounts.accounts import PasswordChange, SignIn
 from schema.errors import Invalid, RateLimited, problem
 from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
-from storage.queues.mails import NO_RECIPIENT
 from storage.rows.rows import one, table_of, update_row
 from storage.tables.accounts.users import UserRow
 
@@ -94,7 +94,8 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRo
     if not await verify_password_aside(data.password, user.password_hash if user else None) or not user:
         note_refusal("password", user.id if user else None)
         if failures >= NOTIFIED_FROM:
-            owner = user.email if user and user.email_verified_at is not None else NO_RECIPIENT
+            is_confirmed = user is not None and user.email_verified_at is not None
+            owner = Reader(user.email, user.language) if user and is_confirmed else NOBODY
             ctx.caller.after_response.append(partial(_notify_owner, ctx, subject, owner))
         raise _wrong()
     async with ctx.services.database.write() as connection:
@@ -158,11 +159,11 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
     return renew_token(ctx, row, known_tokens)
 
 
-async def _notify_owner(ctx: Context, subject: Subject, email: str) -> None:
-    """Email the address that wrong passwords were entered, at most once a day."""
+async def _notify_owner(ctx: Context, subject: Subject, owner: Reader) -> None:
+    """Email the owner that wrong passwords were entered, at most once a day."""
     async with ctx.change() as change:
         if await may_notify(change.connection, subject):
-            await mail_wrong_passwords(change, email)
+            await mail_wrong_passwords(change, owner)
 
 
 async def is_own_password(ctx: Context, user: UserRow, password: str) -> bool:

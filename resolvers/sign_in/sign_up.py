@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from resolvers.accounts.users import find_user, insert_user, verify_address
+from resolvers.accounts.users import find_user, insert_user, learn_language, verify_address
 from resolvers.mails.mails import make_own_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
@@ -58,9 +58,9 @@ async def request_account(ctx: Context, data: SignUp, next_path: str = "") -> No
         async with ctx.change() as change:
             user = await find_user(change.connection, data.email)
             if user is None:
-                mail = make_own_mail(data.email, "sign_up", address=data.email, link=link)
+                mail = make_own_mail(data.email, "sign_up", language=None, address=data.email, link=link)
             else:
-                mail = make_account_notice(change, user.email)
+                mail = make_account_notice(change, user.email, user.language)
             await send_mails(change, [mail])
 
     ctx.caller.after_response.append(send)
@@ -97,6 +97,7 @@ async def create_account(ctx: Context, data: NewAccount, browser: Browser) -> Op
         async with ctx.change() as change:
             user = await insert_user(change.connection, link.email, password_hash, data.name)
             user = await verify_address(change.connection, user)
+            user = await learn_language(change.connection, user)
             return await complete_sign_in(change.connection, ctx, user, browser)
     except Duplicate:
         return SignUpLink(LinkState.USED, link.email, link.next_path)

@@ -1,13 +1,15 @@
 """Endpoints that fail: their owners are told once after an hour, and after three days they are disabled."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select, update
 
 from resolvers.mails.brands import brand_of
-from resolvers.mails.mails import make_mail
-from resolvers.mails.workspace_addresses import addresses_of_owners
+from resolvers.mails.mails import make_mails
+from resolvers.mails.members import mailed_members
+from schema.languages.speech import gettext, noted
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
@@ -19,8 +21,8 @@ from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 WARNED_AFTER, DISABLED_AFTER = timedelta(hours=1), timedelta(days=3)
-GONE = "The endpoint answered 410: it wants no more."
-FAILED = "No delivery succeeded for 3 days."
+GONE = noted("The endpoint answered 410: it wants no more.")
+FAILED = noted("No delivery succeeded for 3 days.")
 ENDED = "The access of the endpoint's creator ended."
 
 _endpoints, _deliveries = table_of(WebhookEndpointRow), table_of(WebhookDeliveryRow)
@@ -40,10 +42,10 @@ async def note_failure(
     since = endpoint.failing_since or at
     if at - since >= DISABLED_AFTER:
         await disable(connection, endpoint, FAILED)
-        await _mail_owners(connection, endpoint, own_address, is_disabled=True, reason=FAILED)
+        await _mail_owners(connection, endpoint, own_address, FAILED)
     elif at - since >= WARNED_AFTER and endpoint.warned_at is None:
         await _set(connection, endpoint, failing_since=since, warned_at=at)
-        await _mail_owners(connection, endpoint, own_address, is_disabled=False, reason="")
+        await _mail_owners(connection, endpoint, own_address)
     elif endpoint.failing_since is None:
         await _set(connection, endpoint, failing_since=since)
 
@@ -51,7 +53,7 @@ async def note_failure(
 async def note_gone(connection: Connection, endpoint: WebhookEndpointRow, own_address: str) -> None:
     """The endpoint asked for no more."""
     await disable(connection, endpoint, GONE)
-    await _mail_owners(connection, endpoint, own_address, is_disabled=True, reason=GONE)
+    await _mail_owners(connection, endpoint, own_address, GONE)
 
 
 async def disable(connection: Connection, endpoint: WebhookEndpointRow, reason: str) -> None:
@@ -87,25 +89,20 @@ async def _mail_owners(
     connection: Connection,
     endpoint: WebhookEndpointRow,
     own_address: str,
-    *,
-    is_disabled: bool,
-    reason: str,
+    reason: str | None = None,
 ) -> None:
+    """Tell the owners that the endpoint fails or, with a reason, that it was disabled."""
     columns = (_workspaces.c.name, _workspaces.c.slug, _workspaces.c.avatar_url)
     statement = select(*columns).where(_workspaces.c.id == endpoint.workspace_id)
     workspace = (await connection.execute(statement)).one()
     brand = brand_of(endpoint.workspace_id, workspace.name, workspace.avatar_url, own_address)
-    mails = [
-        make_mail(
-            address,
-            "webhook_endpoint",
-            brand=brand,
-            workspace=workspace.name,
-            url=endpoint.url,
-            is_disabled=is_disabled,
-            reason=reason,
-            page=f"{own_address}/workspaces/{workspace.slug}",
-        )
-        for address in await addresses_of_owners(connection, endpoint.workspace_id)
-    ]
+    mails = make_mails(
+        await mailed_members(connection, endpoint.workspace_id, owners_only=True),
+        "webhook_endpoint",
+        brand=brand,
+        workspace=workspace.name,
+        url=endpoint.url,
+        reason=None if reason is None else partial(gettext, reason),
+        page=f"{own_address}/workspaces/{workspace.slug}",
+    )
     await write_mails(connection, mails, endpoint.workspace_id)

@@ -6,8 +6,8 @@ from sqlalchemy import delete, select
 
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import USER_KINDS
-from resolvers.mails.mails import make_mail, send_mails
-from resolvers.mails.workspace_addresses import addresses_of_owners
+from resolvers.mails.mails import make_mails, send_mails
+from resolvers.mails.members import mailed_members
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.rows.lookups import check_owner, get_visible
@@ -55,13 +55,9 @@ async def end_workspace(ctx: Context, workspace: WorkspaceRow, *, by: str | None
     From the commit on, no statement that looks for a workspace finds it: users reach it by their membership,
     credentials and the portal by its row.
     """
-    addresses = await addresses_of_owners(ctx.connection, workspace.id)
-    mails = [
-        make_mail(address, "workspace_deletion", workspace=workspace.name, address=by)
-        for address in addresses
-    ]
+    owners = await mailed_members(ctx.connection, workspace.id, owners_only=True)
     # Not as emails of the workspace: those are removed with it.
-    await send_mails(ctx, mails)
+    await send_mails(ctx, make_mails(owners, "workspace_deletion", workspace=workspace.name, address=by))
     moment = now()
     empty = new_row(
         WorkspaceRow,

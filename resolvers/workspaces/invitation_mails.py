@@ -3,7 +3,7 @@
 from functools import partial
 from math import ceil
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail
@@ -11,6 +11,7 @@ from resolvers.mails.unsolicited_mails import send_unsolicited_mail
 from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from schema.values.prose import write_moment
+from storage.emails import fold_email
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -19,10 +20,13 @@ from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRo
 PAGE_PATH = "/account/invitations"
 
 _workspaces, _users = table_of(WorkspaceRow), table_of(UserRow)
+_invited = _users.alias()
 
 
 async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
     """Send the email of a new or renewed invitation, within the change that creates it.
+
+    It is in the language that the invited user chose, else in that of the workspace.
 
     Invitations to a test workspace are not mailed.
 
@@ -35,10 +39,12 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
             _workspaces.c.name,
             _workspaces.c.avatar_url,
             _workspaces.c.is_test,
+            func.coalesce(_invited.c.language, _workspaces.c.language).label("language"),
             _users.c.name.label("inviter"),
             _users.c.email.label("inviter_email"),
         )
         .join_from(_workspaces, _users, _users.c.id == member.invited_by_user_id, isouter=True)
+        .join(_invited, _invited.c.email_folded == fold_email(member.email), isouter=True)
         .where(_workspaces.c.id == member.workspace_id)
     )
     workspace = (await ctx.connection.execute(statement)).one()
@@ -46,6 +52,7 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
     mail = make_mail(
         member.email,
         "invitation",
+        language=workspace.language,
         brand=brand_of(member.workspace_id, workspace.name, workspace.avatar_url, own),
         workspace=workspace.name,
         inviter=workspace.inviter,

@@ -6,7 +6,7 @@ from sqlalchemy import ColumnElement, select
 
 from oauth.principals import Principal
 from oauth.scopes import Scope
-from resolvers.accounts.users import lock_user
+from resolvers.accounts.users import learn_language, lock_user
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
@@ -78,6 +78,7 @@ async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember
         message = "You are already a member of this workspace"
         raise Invalid([problem(("id",), message, "duplicate", input=str(id))])
     await join(ctx.connection, invitation, user)
+    await learn_language(ctx.connection, user)
 
     async def note() -> None:
         ctx.note_joining(invitation.workspace_id)

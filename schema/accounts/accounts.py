@@ -7,6 +7,7 @@ from pydantic import Field
 from schema.kit.base import Input
 from schema.values.names import NAMED
 from schema.values.scalars import Bool, Email
+from storage.enums import Language
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
 # It holds an email and a path.
@@ -56,6 +57,12 @@ class OwnName(Input):
     """The name of the signed-in user; null for none."""
 
     name: UserName = None
+
+
+class OwnLanguage(Input):
+    """The language that the signed-in user chooses."""
+
+    language: Language
 
 
 class NewAddress(Input):

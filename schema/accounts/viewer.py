@@ -10,6 +10,7 @@ from oauth.principals import PrincipalKind
 from schema.kit.base import Output, graphql_type
 from schema.kit.deprecation import Deprecation
 from schema.values.scalars import Id, Moment
+from storage.enums import Language
 
 strawberry.enum(PrincipalKind)
 
@@ -35,6 +36,13 @@ class ViewerUser(Output):
         str | None,
         Field(
             description="The user's name; for an OAuth token null without the scope `profile` or `user:read`."
+        ),
+    ]
+    language: Annotated[
+        Language | None,
+        Field(
+            description="The language of emails to the user and of sign-in pages; null if none was chosen, "
+            "and for an OAuth token without the scope `profile` or `user:read`."
         ),
     ]
 

@@ -51,6 +51,11 @@ def speaking(speech: Speech) -> Iterator[None]:
         _speech.reset(token)
 
 
+def go_on_in(speech: Speech) -> None:
+    """Write what follows in this language, to the end of the block that is spoken."""
+    _speech.set(speech)
+
+
 def current_speech() -> Speech:
     """That of the page or email being written; English elsewhere."""
     return _speech.get() or ENGLISH

@@ -75,8 +75,9 @@ _ZONE = Field(
 )
 TimeZone = Annotated[str, _ZONE, AfterValidator(check_zone)]
 LANGUAGE = Field(
-    description="The language of the portal and of its emails for customers who chose none; without one, the "
-    "browser's. REST leaves it out until it is set; null removes it."
+    description="The language of the portal and its emails for customers who chose none, and of invitations "
+    "to people without an account; without one, the browser's. REST leaves it out until it is set; null "
+    "removes it."
 )
 IsTest = Annotated[
     bool | None,

@@ -107,7 +107,7 @@ _TEXTS = {
         "mailed_links": "recipient",
         "mails": "recipient subject text html",
         "members": "email email_folded name external_id",
-        "users": "email email_folded name",
+        "users": "email email_folded name language",
         "webhook_attempts": "request_headers request_body response_headers response_body",
         "workspace_members": "email email_folded",
     },

@@ -5,6 +5,7 @@ import re
 import shlex
 import socket
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,13 @@ def in_a_shell(line: str) -> Any:
 
 
 @pytest.mark.long
+def has_ipv6() -> bool:
+    """Whether this machine has its own address of IPv6."""
+    with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        return True
+    return False
+
+
 def test_the_printed_commands_work_as_pasted_on_the_first_start_and_on_later_ones(empty: Command) -> None:
     names: list[list[str]] = []
     tokens = set()
@@ -55,11 +63,13 @@ def test_make_run_serves_the_demo_at_its_port(empty: Command) -> None:
     )
     program, *arguments = shlex.split(shown.stdout.splitlines()[-1])
     assert program == ".venv/bin/duograph"
-    assert arguments == ["serve", "--demo", "--host", "127.0.0.1", "--port", "9000"]
+    assert arguments == ["serve", "--demo", "--host", "localhost", "--port", "9000"]
 
 
 def test_addresses_follow_the_port_unless_they_are_set(empty: Command) -> None:
     with serving(empty) as said:
+        # A name, to which passkeys can belong.
+        assert said["url"].startswith("http://localhost:")
         assert said["base_url"] == f"{said['url']}/api"
         assert said["graphql_url"] == f"{said['url']}/graphql"
         assert said["demo"] is None
@@ -112,8 +122,16 @@ def test_a_taken_port_is_refused_in_a_sentence(empty: Command) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         said = empty.refusal("serve", "--port", port)
-    assert said.startswith(f"Port {port} of 127.0.0.1 cannot be used (")
+    assert said.startswith(f"Port {port} of localhost cannot be used (")
     assert said.endswith("choose another --port.")
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no ::1")
+def test_a_program_that_browsers_would_take_for_the_server_is_noticed(empty: Command) -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
+        port = str(other.getsockname()[1])
+        said = empty.refusal("serve", "--port", port)
+    assert said == f"Another program answers on port {port} of localhost: choose another --port."
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from oauth.credentials import mint
 from oauth.scopes import WORKSPACE_SCOPES, Scope
 from storage.enums import CredentialKind
-from storage.rows.rows import insert_row
+from storage.rows.rows import insert_row, table_of, update_rows
+from storage.tables.accounts.users import UserRow
 from storage.tables.credentials.credentials import CredentialRow
 from tests.support.callers.refusals import refused
 from tests.support.callers.surfaces import Refused
@@ -32,7 +33,7 @@ async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface,
 async def test_a_personal_token_speaks_for_its_user(surface, tenant):
     seen = await surface.with_token(tenant.personal_token).get_viewer()
     assert seen["kind"] == "personal_token"
-    assert seen["user"] == {"id": tenant.user_id, "email": tenant.user_email, "name": "Ada"}
+    assert seen["user"] == {"id": tenant.user_id, "email": tenant.user_email, "name": "Ada", "language": None}
     assert (seen["user_id"], seen["workspace_id"], seen["workspace"]) == (tenant.user_id, None, None)
 
 
@@ -80,6 +81,9 @@ async def test_a_customers_credential_names_its_customer(surface, gateway, tenan
     ids=["openid", "email", "profile", "user:read"],
 )
 async def test_a_client_learns_of_the_user_what_it_was_granted(surface, gateway, tenant, scopes, email, name):
+    own = table_of(UserRow).c.id == UUID(tenant.user_id)
+    async with gateway.database.write() as connection:
+        await update_rows(connection, UserRow, own, language="ja")
     token = await issue(gateway, CredentialKind.ACCESS_TOKEN, scopes, user_id=UUID(tenant.user_id))
     seen = await surface.with_token(token).get_viewer()
     assert seen["kind"] == "oauth_token"
@@ -88,6 +92,7 @@ async def test_a_client_learns_of_the_user_what_it_was_granted(surface, gateway,
         "id": tenant.user_id,
         "email": tenant.user_email if email else None,
         "name": "Ada" if name else None,
+        "language": "ja" if name else None,
     }
 
 

@@ -34,8 +34,8 @@ def test_every_setting_is_documented_with_its_default_and_description() -> None:
 def test_nothing_has_to_be_set() -> None:
     settings = Settings.from_environ({})
     assert settings.database_url == "sqlite+aiosqlite:///var/duograph.sqlite"
-    assert settings.base_url == "http://127.0.0.1:8000/api"
-    assert settings.sign_in_url == "http://127.0.0.1:8000"
+    assert settings.base_url == "http://localhost:8000/api"
+    assert settings.sign_in_url == "http://localhost:8000"
 
 
 def test_an_empty_variable_is_as_if_unset() -> None:
@@ -148,7 +148,7 @@ def test_production_does_not_guess_its_own_address() -> None:
     silent = {name: value for name, value in PRODUCTION.items() if name != "DUOGRAPH_BASE_URL"}
     for environ in (silent, silent | {"DUOGRAPH_INSECURE_HTTP": "true"}):
         with pytest.raises(SettingsError, match="DUOGRAPH_BASE_URL is not set: production needs"):
-            Settings.from_environ(environ, base_url="http://127.0.0.1:8000/api")
+            Settings.from_environ(environ, base_url="http://localhost:8000/api")
 
 
 def test_development_makes_one_secret_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ async def test_a_mail_becomes_a_file_for_its_owner_alone(post, tmp_path):
 
 async def test_a_link_can_be_copied_from_the_file(post, tmp_path):
     """However long it is, and beside letters beyond ASCII."""
-    link = f"http://127.0.0.1:8000/sign-up/account?token={'x' * 2000}"
+    link = f"http://localhost:8000/sign-up/account?token={'x' * 2000}"
     await post.write(text=f"Grüße\n{link}\n", html=f'<a href="{link}">Grüße</a>')
     await Delivery(post.database, Outbox(tmp_path), SENDER).run()
     (file,) = tmp_path.iterdir()

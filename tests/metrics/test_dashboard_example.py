@@ -65,7 +65,7 @@ async def opened(
     chromium: Browser, folder: Path, address: str, token: str
 ) -> AsyncIterator[tuple[Page, str]]:
     """A page and the dashboard's address on another origin, where it asks for a token and gets this one."""
-    text = (EXAMPLES / "dashboard.html").read_text().replace("http://127.0.0.1:8000", address)
+    text = (EXAMPLES / "dashboard.html").read_text().replace("http://localhost:8000", address)
     await asyncio.to_thread((folder / "dashboard.html").write_text, text)
     with serve_folder(folder) as origin:
         page = await chromium.new_page()

@@ -23,7 +23,7 @@ from storage.enums import Language
 from tests.support.browsers.axe import violations_but_of_colours, violations_of_colours
 from tests.support.browsers.colours import contrast
 from tests.support.browsers.every_page import PAGES, Page, Visitor, templates
-from tests.support.browsers.in_browser import lightness, opened, overflows
+from tests.support.browsers.in_browser import broken_figures, lightness, opened, overflows
 from tests.support.browsers.pseudo import STANDS_FOR, spoken
 from tests.support.browsers.whole_site import Site, running_site
 
@@ -53,6 +53,7 @@ async def faults_of(tab: Tab) -> list[str]:
         found += await violations_but_of_colours(tab)
         if await overflows(tab):
             found.append("is wider than the screen")
+        found += [f"breaks {figure}" for figure in await broken_figures(tab)]
         faults += [f"{width} px: {fault}" for fault in found]
     return faults
 

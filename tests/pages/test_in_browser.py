@@ -13,7 +13,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.support.browsers.browsing import PASSWORD
-from tests.support.browsers.in_browser import opened, overflows, sign_in_unseen
+from tests.support.browsers.in_browser import lightness, opened, overflows, sign_in_unseen
 from tests.support.mails.mailed_links import sign_up_path
 from tests.support.servers.gateways import Tenant
 from tests.support.servers.live import serve
@@ -69,7 +69,7 @@ async def test_the_third_and_fourth_minute_of_the_readme(
             await expect(page.get_by_role("button", name="Copied")).to_be_visible()
             assert await page.evaluate("navigator.clipboard.readText()") == token
         command, fourth = [
-            minute(name).partition("```sh\n")[2].partition("```")[0].replace("http://127.0.0.1:8000", address)
+            minute(name).partition("```sh\n")[2].partition("```")[0].replace("http://localhost:8000", address)
             for name in ("Third", "Fourth")
         ]
         command = command.replace("dg_wat_...", token)
@@ -186,6 +186,14 @@ async def test_the_own_account_is_changed_on_a_phone(
         for remedy in ("members of", "delete"):
             await expect(alert.get_by_role("link", name=f"{remedy} {tenant.slug}")).to_be_visible()
         assert not await overflows(page)
+        if script:
+            await page.get_by_role("button", name="Dark").click()
+            await page.goto(f"{address}/docs/guide")
+            assert await lightness(page) < 200
+            await page.goto(f"{address}/account")
+            await expect(page.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+            await page.get_by_role("button", name="As the system").click()
+            assert await lightness(page) > 600
 
 
 @pytest.mark.parametrize("width", [1280, 390])

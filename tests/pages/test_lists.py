@@ -98,6 +98,14 @@ async def test_a_list_is_exported_as_it_is_shown(owner, rest, base, tenant, cust
     rows, _ = await sheet(owner, f"{base}/payments")
     assert (rows[0]["Amount"], rows[0]["Amount: unit"], rows[0]["Customer"]) == ("500", "JPY", "Ada")
     assert rows[0]["Refunds"] == ""
+    # Revenue of a customer is in the workspace's currency, and each other currency has a column.
+    rows, _ = await sheet(owner, f"{base}/customers")
+    revenue = {name: value for name, value in rows[0].items() if name.startswith("Revenue")}
+    assert list(revenue.items()) == [
+        ("Revenue, 30 days", "0.00"),
+        ("Revenue, 30 days: unit", "USD"),
+        ("Revenue, 30 days: JPY", "500"),
+    ]
 
 
 async def test_what_is_no_file_leads_back_to_the_list(owner, rest, base, gateway, other_tenant, monkeypatch):

@@ -23,7 +23,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from storage.clock import now
-from tests.support.browsers.in_browser import opened
+from tests.support.browsers.in_browser import authenticating, opened
 from tests.support.measures.patience import PATIENCE_SECONDS, TAKES_MINUTES
 
 pytestmark = TAKES_MINUTES
@@ -43,7 +43,7 @@ class Started:
 
     def shell(self, commands: str) -> str:
         """What commands of README print, with the address and the token of this start."""
-        commands = commands.replace("http://127.0.0.1:8000", self.address).replace("dg_wat_...", self.token)
+        commands = commands.replace("http://localhost:8000", self.address).replace("dg_wat_...", self.token)
         return subprocess.run(
             ["bash", "-eo", "pipefail", "-c", commands],
             cwd=self.folder,
@@ -137,7 +137,7 @@ async def show_until_tomorrow(page: Page) -> None:
 
 
 @pytest.mark.long
-async def test_a_newcomer_sells_a_file_and_watches_it_arrive(
+async def test_a_newcomer_sells_a_file_watches_it_arrive_and_signs_in_by_passkey(
     chromium: Browser, started: Started, tmp_path: Path
 ) -> None:
     for command in started.commands:
@@ -173,6 +173,15 @@ async def test_a_newcomer_sells_a_file_and_watches_it_arrive(
 
         await page.goto(dashboard)
         assert await total_of(page, "file_share_downloads") == after[2] + 1
+
+        async with authenticating(page):
+            await page.goto(f"{started.address}/account/security")
+            await page.get_by_label("Passkey name").fill("Laptop")
+            await page.get_by_role("button", name="Add passkey").click()
+            await expect(page.get_by_text("Passkey added.")).to_be_visible()
+            await page.get_by_role("button", name="Sign out").click()
+            await page.get_by_role("button", name="Sign in with a passkey").click()
+            await expect(page).to_have_url(dashboard.partition("?")[0])
 
 
 def uploaded(started: Started, name: str) -> str:

@@ -17,12 +17,21 @@ async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(
     session = await rest.create_file_share_session(
         data={"share_id": share["id"], "customer_id": customer["id"], "file_size_bytes": 4200}
     )
-    await rest.record_payment(id=session["id"], data={"amount": 1900, "currency": "jpy"})
-    await owner.open(f"{base}/shares/{share['id']}")
-    assert "Last 30 days" in owner.text
-    assert "Revenue in other currencies: ¥1,900." in owner.text
+    for amount, currency in ((1900, "jpy"), (500, "eur")):
+        await rest.record_payment(id=session["id"], data={"amount": amount, "currency": currency})
+    # Without revenue in the workspace's currency, the first in which there is some is drawn.
+    for path in (f"shares/{share['id']}", f"customers/{customer['id']}"):
+        await owner.open(f"{base}/{path}")
+        assert "Last 30 days All metrics Revenue in other currencies: ¥1,900." in owner.text
+        assert "€5.00" in owner.text.partition("¥1,900.")[2][:60], owner.text.partition("¥1,900.")[2][:120]
+    assert (
+        f'href="{base}/dashboard?range=30d&amp;currency=eur&amp;customer_id={customer["id"]}'
+        in owner.page.text
+    )
+    await rest.record_payment(id=session["id"], data={"amount": 100, "currency": "usd"})
     await owner.open(f"{base}/customers/{customer['id']}")
-    assert f'<a href="{base}/dashboard?range=30d&amp;customer_id={customer["id"]}' in owner.page.text
+    assert "Revenue in other currencies: €5.00, ¥1,900." in owner.text
+    assert "$1.00" in owner.text.partition("¥1,900.")[2][:60]
     await owner.open(f"{base}/shares/{idle['id']}")
     assert "Last 30 days" not in owner.text
 
@@ -30,7 +39,7 @@ async def test_a_share_and_a_customer_show_what_happened_in_the_last_30_days(
 async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
     owner: Any, rest: Any, tenant: Any, customer: Any
 ) -> None:
-    """The revenue of a share is in the currency of its price, that of a customer in the workspace's."""
+    """The first revenue of a share is in the currency of its price, that of a customer in the workspace's."""
     price = {"amount_type": "fixed", "price_amount": 1000, "price_currency": "eur"}
     names = ("Field guide", "Idle")
     shares = [await rest.create_share(data={"name": name, "prices": [price]}) for name in names]
@@ -39,16 +48,21 @@ async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
         session = await rest.create_file_share_session(data=own)
         await rest.record_payment(id=session["id"], data={"amount": 1000, "currency": currency})
     await owner.open(f"/{tenant.slug}/shares")
-    assert "Field guide €10.00 €10.00 2 Public" in owner.text
+    assert "Field guide €10.00 €10.00 $10.00 2 Public" in owner.text
     assert f"Idle €10.00 {NO_DATA} None {NO_DATA} None Public" in owner.text
     # An event under the external id that the customer takes afterwards.
     event = {"name": "page.viewed", "external_customer_id": "bo", "timestamp": "2026-01-05T09:30:00Z"}
     await rest.ingest_events(data={"events": [event]})
     await rest.create_customer(data={"email": "bo@example.com", "external_id": "bo"})
     await rest.create_customer(data={"email": "cy@example.com", "name": "Cy"})
+    abroad = await rest.create_customer(data={"email": "di@example.com", "name": "Di"})
+    other = await rest.create_file_share_session(data=own | {"customer_id": abroad["id"]})
+    for amount, currency in ((1900, "jpy"), (500, "eur"), (100, "chf")):
+        await rest.record_payment(id=other["id"], data={"amount": amount, "currency": currency})
     await owner.open(f"/{tenant.slug}/customers")
     last = f"{datetime.fromisoformat(session['created_at']):%-d %b %Y, }"
-    assert f"Ada {customer['email']} $10.00 2 {last}" in owner.text
+    assert f"Ada {customer['email']} $10.00 €10.00 2 {last}" in owner.text
+    assert "Di di@example.com CHF 1.00 €5.00 ¥1,900 1 " in owner.text.replace("\N{NO-BREAK SPACE}", " ")
     nothing = f"{NO_DATA} None {NO_DATA} None"
     assert f"bo@example.com bo@example.com {nothing} 5 Jan 2026, 09:30 " in owner.text
     assert f"Cy cy@example.com {nothing} {NO_DATA} None " in owner.text

@@ -39,6 +39,11 @@ async def test_a_customer_is_created_changed_and_deleted(owner, rest, base):
     [changed] = (await rest.list_customers())["data"]
     assert (changed["name"], changed["billing_address"]["country"]) == ("Ada Lovelace", None)
     assert changed["metadata"] == {"k": ""}
+    # Its name is the heading, and what is not set is folded with the ids.
+    facts, _, folded = owner.page.text.partition('class="facts"')[2].partition('class="folded"')
+    assert "<dt>Email</dt>" in facts
+    assert "<dt>Name</dt>" not in facts + folded
+    assert "<dt>Language</dt>" in folded.partition("</details>")[0]
     await owner.press("Delete customer")
     assert "Customer deleted." in owner.text
     assert owner.path == f"{base}/customers"

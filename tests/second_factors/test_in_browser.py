@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pyotp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, CDPSession, Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from storage.engine.database import Database
-from tests.support.browsers.in_browser import opened, sign_in
+from tests.support.browsers.in_browser import authenticating, opened, sign_in
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant
 from tests.support.servers.live import serve
 
@@ -38,25 +36,6 @@ async def user(site: str, database_file: str, tmp_path: Path) -> AsyncIterator[T
     database = Database(database_file)
     yield await make_tenant(Gateway(None, None, database, tmp_path))  # type: ignore[arg-type]
     await database.close()
-
-
-@asynccontextmanager
-async def authenticating(page: Page, **features: Any) -> AsyncIterator[tuple[CDPSession, str]]:
-    """Give the page's browser an authenticator, which answers without being asked."""
-    session = await page.context.new_cdp_session(page)
-    await session.send("WebAuthn.enable")
-    options = {
-        "protocol": "ctap2",
-        "transport": "internal",
-        "hasResidentKey": True,
-        "hasUserVerification": True,
-        "isUserVerified": True,
-        "automaticPresenceSimulation": True,
-        **features,
-    }
-    made = await session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
-    yield session, made["authenticatorId"]
-    await session.detach()
 
 
 async def sign_out(page: Page) -> None:
@@ -86,6 +65,15 @@ async def test_a_passkey_is_added_and_signs_in_alone_and_after_the_password(
         await sign_in(page, site, user)
         await page.get_by_role("button", name="Use a passkey").click()
         await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
+
+
+async def test_at_another_address_of_the_site_a_passkey_is_told_its_own(chromium: Browser, site: str) -> None:
+    other = site.replace("localhost", "127.0.0.1")
+    async with opened(chromium, other) as page, authenticating(page):
+        await page.goto(f"{other}/sign-in")
+        await page.get_by_role("button", name="Sign in with a passkey").click()
+        told = f"Passkeys work only at {site}. Open this page there."
+        await expect(page.get_by_role("alert").filter(has_text=told)).to_be_visible()
 
 
 async def test_a_copied_authenticator_is_refused(chromium: Browser, site: str, user: Tenant) -> None:

@@ -17,7 +17,7 @@ async def test_an_invitation_mail_has_the_inviter_the_link_and_the_expiry(owner,
     invited = await owner.invite_workspace_member(data={"email": email})
     (mail,) = await mails_to(gateway, email)
     assert mail.subject == "Ada invites you to Acme"
-    assert f"sign up with this address ({email}), to accept or decline:" in mail.text
+    assert f"sign up with this address ({email}), to accept or decline." in mail.text
     assert "http://gateway/account/invitations\n" in mail.text
     assert 'href="http://gateway/account/invitations"' in mail.html
     ends = write_day(datetime.fromisoformat(invited["expires_at"]))

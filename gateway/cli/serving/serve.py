@@ -6,6 +6,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 
@@ -167,6 +168,9 @@ def _inherited() -> socket.socket | None:
 
 
 def _bind(host: str, port: int) -> socket.socket:
+    if host == "localhost" and port and _is_taken("::1", port):
+        # Browsers look there first.
+        raise CommandError(f"Another program answers on port {port} of localhost: choose another --port.")
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -177,6 +181,13 @@ def _bind(host: str, port: int) -> socket.socket:
         ) from None
     listener.set_inheritable(True)
     return listener
+
+
+def _is_taken(address: str, port: int) -> bool:
+    """Whether a program listens on the port of an IPv6 address of this machine, which may have none."""
+    with suppress(OSError), socket.create_connection((address, port), timeout=1):
+        return True
+    return False
 
 
 def _address_of(host: str) -> str:

@@ -9,11 +9,13 @@ from starlette.routing import Route
 from gateway.endpoints.discovery import AUTHORIZE_PATH
 from gateway.web.kit.cookies import KNOWN, SECOND_STEP, SESSION, VISITOR
 from gateway.web.kit.forms import Form
-from gateway.web.kit.visits import SIGN_IN_PATH, Visit, keep_language, local_path, page
+from gateway.web.kit.languages import keep_language, read_language
+from gateway.web.kit.visits import SIGN_IN_PATH, Visit, local_path, page
 from oauth.provider.reauthentication import digest_of, read_pairs
 from resolvers.credentials.browser_sessions import LIFETIME
 from resolvers.sign_in.by_second_factor import passkey_sign_in_options
 from resolvers.sign_in.known_browsers import DAYS_KEPT
+from resolvers.sign_in.own_account import change_own_language
 from resolvers.sign_in.second_steps import LIFETIME as SECOND_STEP_LIFE
 from resolvers.sign_in.second_steps import PendingSignIn
 from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out
@@ -84,8 +86,14 @@ async def leave(visit: Visit) -> Response:
 
 
 async def take_language(visit: Visit) -> Response:
-    """Keep the chosen language in the browser, of whichever user."""
-    return keep_language(visit, await visit.as_visitor().form(), SIGN_IN_PATH)
+    """Keep the chosen language in the browser and, of whoever is signed in, with the user."""
+    form = await visit.as_visitor().form()
+    response = visit.redirect(local_path(form.raw("next"), SIGN_IN_PATH))
+    if (language := read_language(form.raw("language"))) is not None:
+        keep_language(response, visit.cookies, language)
+        if visit.user is not None:
+            await visit.call(change_own_language, data={"language": language.value})
+    return response
 
 
 def _next_path(visit: Visit) -> str:

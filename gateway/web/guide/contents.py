@@ -14,7 +14,7 @@ _COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 # What the pages write for the addresses of the gateway that they describe.
-_REST, _SITE = "http://127.0.0.1:8000/api", "http://127.0.0.1:8000"
+_REST, _SITE = "http://localhost:8000/api", "http://localhost:8000"
 
 
 def anchor(heading: str) -> str:

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from gateway.web.kit.cookies import Cookies
 from resolvers.operations.context import Caller
-from schema.languages.speech import ENGLISH, Speech, speaking
+from schema.languages.speech import ENGLISH, Speech, current_speech, speaking
 from storage.enums import Language
 
 LANGUAGE = "duograph_language"
@@ -44,10 +45,10 @@ def read_language(text: str | None) -> Language | None:
     return Language(text) if text in set(Language) else None
 
 
-def words_of(request: Request, cookies: Cookies, *preferred: Language | None) -> Speech:
-    """The speech of a translated page: of the cookie, else the first of `preferred`, else of the browser."""
+def words_of(request: Request, *preferred: Language | None) -> Speech:
+    """The speech of a translated page: of the first of `preferred` that is not None, else of the browser."""
     locales = locales_of(request)
-    chosen = next((each for each in (_chosen(request, cookies), *preferred) if each is not None), None)
+    chosen = next((each for each in preferred if each is not None), None)
     for locale in locales:
         language = read_language(locale.partition("_")[0])
         if language is not None and chosen in (None, language):
@@ -55,9 +56,9 @@ def words_of(request: Request, cookies: Cookies, *preferred: Language | None) ->
     return ENGLISH if chosen in (None, Language.EN) else Speech(chosen, chosen.value)
 
 
-def formats_of(request: Request, cookies: Cookies) -> Speech:
-    """The speech of a member's page: English words, and a locale of the cookie's language or the browser."""
-    chosen, locales = _chosen(request, cookies), locales_of(request)
+def formats_of(request: Request, *preferred: Language | None) -> Speech:
+    """The speech of a member's page: English words, and a locale that is found in the same way."""
+    chosen, locales = next((each for each in preferred if each is not None), None), locales_of(request)
     for locale in locales:
         if chosen is None or locale.partition("_")[0] == chosen:
             return Speech(Language.EN, locale)
@@ -66,9 +67,10 @@ def formats_of(request: Request, cookies: Cookies) -> Speech:
 
 @contextmanager
 def spoken(caller: Caller, speech: Speech) -> Iterator[None]:
-    """Answer in this speech, and write the emails in it that are written after the answer."""
+    """Answer in this speech, or in the one that the page goes on in, and write emails in it afterwards."""
     with speaking(speech):
         yield
+        speech = current_speech()
     caller.after_response[:] = [partial(_speak, speech, action) for action in caller.after_response]
 
 
@@ -82,8 +84,14 @@ def locales_of(request: Request) -> tuple[str, ...]:
     return _accepted(request.headers.get("accept-language", "")[:_LONGEST_HEADER])
 
 
-def _chosen(request: Request, cookies: Cookies) -> Language | None:
+def kept_language(request: Request, cookies: Cookies) -> Language | None:
+    """The language that was chosen in this browser."""
     return read_language(cookies.read(request, LANGUAGE))
+
+
+def keep_language(response: Response, cookies: Cookies, language: Language) -> None:
+    """Store the chosen language in the browser."""
+    cookies.write(response, LANGUAGE, language.value, seconds=LANGUAGE_KEPT)
 
 
 @lru_cache(maxsize=256)

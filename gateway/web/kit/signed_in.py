@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from resolvers.operations.context import Context
+from storage.enums import Language
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.credentials.credentials import CredentialRow
@@ -25,6 +26,7 @@ class SignedIn:
     id: UUID
     email: str
     name: str | None
+    language: Language | None
     email_verified: bool
     session_id: UUID
     at: datetime
@@ -47,6 +49,7 @@ async def find_signed_in(ctx: Context, session_id: UUID) -> SignedIn | None:
         row.id,
         row.email,
         row.name,
+        None if row.language is None else Language(row.language),
         is_verified,
         session_id,
         row.authenticated_at,

@@ -15,14 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from gateway.web.kit.cookies import LAST_WORKSPACE, NOTICE, SESSION, VISITOR, Cookies
 from gateway.web.kit.forms import Form, read_form, token_for
 from gateway.web.kit.html import html_page
-from gateway.web.kit.languages import (
-    LANGUAGE,
-    LANGUAGE_KEPT,
-    formats_of,
-    read_language,
-    spoken,
-    words_of,
-)
+from gateway.web.kit.languages import formats_of, kept_language, spoken, words_of
 from gateway.web.kit.moments import zone_of
 from gateway.web.kit.signed_in import SignedIn, find_signed_in
 from oauth.authentication import authenticate_session
@@ -33,6 +26,7 @@ from resolvers.operations.runner import run
 from resolvers.operations.security_events import note_refusals
 from resolvers.sign_in.by_second_factor import confirm_user, get_needed_confirmation
 from schema.errors import Failure, Invalid, ReauthenticationRequired
+from schema.languages.speech import Speech, go_on_in
 from storage.sealing import Purpose, read_signed, signed
 
 SIGN_IN_PATH = "/sign-in"
@@ -187,20 +181,26 @@ def page(
     """An endpoint for `Route`, which shows failures on a page and asks users to sign in.
 
     `anyone` is for pages that do not need a signed-in user, `translated` for those whose words are in the
-    reader's language. Dates, numbers and amounts follow the reader's locale on every page.
+    reader's language. Dates, numbers and amounts follow the reader's locale on every page. A user's choice
+    comes before that of the browser.
     """
 
     async def endpoint(request: Request) -> Response:
         visit = _unknown_visit(request)
-        speech = (words_of if translated else formats_of)(request, visit.cookies)
         request.state.is_translated = translated
-        with spoken(visit.ctx.caller, speech):
+        with spoken(visit.ctx.caller, speech_of(visit)):
             return await answered(visit)
+
+    def speech_of(visit: Visit) -> Speech:
+        own = None if visit.user is None else visit.user.language
+        kept = kept_language(visit.request, visit.cookies)
+        return (words_of if translated else formats_of)(visit.request, own, kept)
 
     async def answered(visit: Visit) -> Response:
         try:
             await admit(visit.ctx.caller, [])
             visit = await _recognized(visit)
+            go_on_in(speech_of(visit))
             if visit.user is None and not anyone:
                 return visit.to_sign_in()
             try:
@@ -258,14 +258,6 @@ async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) ->
     return visit.render(
         "password_confirmation.html", status_code=status_code, form=form, kept=kept, needed=needed
     )
-
-
-def keep_language(visit: Visit, form: Form, home: str) -> Response:
-    """Store the chosen language in the browser, and redirect to the page where it was chosen."""
-    response = visit.redirect(local_path(form.raw("next"), home))
-    if (language := read_language(form.raw("language"))) is not None:
-        visit.cookies.write(response, LANGUAGE, language.value, seconds=LANGUAGE_KEPT)
-    return response
 
 
 def local_path(path: str, default: str = START_PATH) -> str:

@@ -6,8 +6,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
-from gateway.web.kit.languages import read_language
-from gateway.web.kit.visits import keep_language
+from gateway.web.kit.languages import keep_language, read_language
+from gateway.web.kit.visits import local_path
 from gateway.web.portal.entrance import (
     TOKEN,
     show_entrance,
@@ -79,11 +79,14 @@ async def take_language(portal: PortalVisit) -> Response:
     """Keep the language in the browser and, unless it is a team that another manages, with the customer."""
     form = await portal.visit.form()
     language = read_language(form.raw("language"))
-    if language is not None and portal.session is not None:
+    response = portal.visit.redirect(local_path(form.raw("next"), portal.path))
+    if language is not None:
+        keep_language(response, portal.visit.cookies, language)
         # A team has one language, and each of its members one in the browser.
-        with suppress(NotPermitted):
-            await portal.visit.call(update_portal_customer, data={"language": language.value})
-    return keep_language(portal.visit, form, portal.path)
+        if portal.session is not None:
+            with suppress(NotPermitted):
+                await portal.visit.call(update_portal_customer, data={"language": language.value})
+    return response
 
 
 async def show_profile(portal: PortalVisit) -> Response:

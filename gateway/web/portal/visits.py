@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.web.kit.html import content_security_policy
-from gateway.web.kit.languages import spoken, words_of
+from gateway.web.kit.languages import kept_language, spoken, words_of
 from gateway.web.kit.visits import Visit, page
 from gateway.web.words.portal import WORDS, parts_of
 from oauth.authentication import authenticate
@@ -142,7 +142,8 @@ async def _speech_of(portal: PortalVisit) -> Speech:
     """That of the browser's choice, else of the customer's, the workspace's or the browser."""
     visit = portal.visit
     own = None if portal.session is None else await find_language(visit.ctx, portal.session.customer_id)
-    return words_of(visit.request, visit.cookies, own, portal.workspace.language)
+    kept = kept_language(visit.request, visit.cookies)
+    return words_of(visit.request, kept, own, portal.workspace.language)
 
 
 def _sources(images: tuple[str, ...]) -> str:

@@ -112,6 +112,7 @@ SHARES = Records(
         Column("created_at"),
     ),
     facts={
+        "visibility": Column("visibility", "State", _state),
         "prices": Column("prices", "Price", _price),
         "medias": Column("medias", "Images"),
         "downloads": Column("downloads", "Files"),
@@ -125,6 +126,7 @@ SHARES = Records(
         "metadata": Words(hint="A key with the value that it has."),
     },
     without_filters=frozenset({"id"}),
+    hidden=frozenset({"is_archived"}),
     measured_by="share_id",
     related=(Related("sessions", "share_id", "Sessions"), Related("payments", "share_id", "Payments")),
     create=Task(

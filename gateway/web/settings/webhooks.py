@@ -75,7 +75,7 @@ def _kinds() -> Mapping[str, Sequence[ChangeKind]]:
     """The kinds by resource, in words."""
     return {
         _in_words(resource): list(kinds)
-        for resource, kinds in groupby(ChangeKind, lambda kind: kind.resource)
+        for resource, kinds in groupby(ChangeKind, lambda kind: kind.resource.removesuffix("s"))
     }
 
 

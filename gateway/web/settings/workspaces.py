@@ -146,7 +146,10 @@ async def _show_settings(
         form=form,
         currencies=currencies,
         zones=zone_names(),
-        portal_languages=[("", "That of the browser"), *((each.value, name) for each, name in NAMES.items())],
+        portal_languages=[
+            ("", "The language of the browser"),
+            *((each.value, name) for each, name in NAMES.items()),
+        ],
         pictures=pictures,
         is_owner=await is_owner_of(visit, workspace),
         deletion=deletion or Form.of(),

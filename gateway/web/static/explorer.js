@@ -32,7 +32,7 @@ function storageOf(owner) {
 }
 
 // GraphiQL's editors read the scheme of the system once, so the page tells them when it changes.
-const dark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => document.documentElement.classList.contains("is-dark");
 const properties = {
   fetcher: createGraphiQLFetcher({ url: location.pathname, fetch: fetchWithToken }),
   storage: storageOf(mount.dataset.owner),
@@ -43,8 +43,8 @@ const properties = {
 };
 const root = createRoot(mount);
 const render = () =>
-  root.render(createElement(GraphiQL, { ...properties, forcedTheme: dark.matches ? "dark" : "light" }));
-dark.addEventListener("change", render);
+  root.render(createElement(GraphiQL, { ...properties, forcedTheme: isDark() ? "dark" : "light" }));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", render);
 render();
 
 // GraphiQL makes a tab of an element that has two buttons, which screen readers then do not tell apart.

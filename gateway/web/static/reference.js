@@ -2,7 +2,7 @@
 const mount = document.getElementById("reference");
 const token = document.getElementById("token");
 const header = document.querySelector(".site-header");
-const dark = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => document.documentElement.classList.contains("is-dark");
 
 // Zod, which Scalar uses, would try whether it may compile code: the page's policy refuses that.
 globalThis.__zod_globalConfig = { jitless: true };
@@ -60,7 +60,7 @@ function settings(description) {
   return {
     content: description,
     theme: "none",
-    forceDarkModeState: dark.matches ? "dark" : "light",
+    forceDarkModeState: isDark() ? "dark" : "light",
     hideDarkModeToggle: true,
     withDefaultFonts: false,
     telemetry: false,
@@ -102,9 +102,9 @@ try {
   const description = "signedIn" in mount.dataset ? await withOwnIds(described) : described;
   createApiReference(mount, settings(description));
   // Scalar reads the scheme once; its styles follow the body's class.
-  dark.addEventListener("change", () => {
-    document.body.classList.toggle("dark-mode", dark.matches);
-    document.body.classList.toggle("light-mode", !dark.matches);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    document.body.classList.toggle("dark-mode", isDark());
+    document.body.classList.toggle("light-mode", !isDark());
   });
 } catch (error) {
   showFailure(error.message);

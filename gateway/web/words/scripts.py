@@ -14,9 +14,13 @@ def password_words() -> dict[str, str | list[str]]:
     }
 
 
-def passkey_words() -> dict[str, str]:
-    """Of a form that uses a passkey, for passkeys.js: what went wrong, by the name of the error."""
+def passkey_words(address: str) -> dict[str, str]:
+    """Of a form that uses a passkey, for passkeys.js: what went wrong, by the name of the error.
+
+    `address` is that of our pages: passkeys belong to its host.
+    """
     return {
         "NotAllowedError": gettext("That was cancelled or took too long. Try again."),
+        "SecurityError": gettext("Passkeys work only at %(address)s. Open this page there.", address=address),
         "": gettext("The browser could not use a passkey. Try again."),
     }

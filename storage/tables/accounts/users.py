@@ -22,3 +22,4 @@ class UserRow(DirectoryRow, table=True):
     email_verified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     name: str | None = None
     password_hash: str
+    language: str | None = None

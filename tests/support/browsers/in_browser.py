@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, CDPSession, ConsoleMessage, Page, Request, async_playwright, expect
 
 from tests.support.browsers.browsing import PASSWORD, Reading
 from tests.support.measures.patience import PATIENCE_SECONDS
@@ -128,3 +128,42 @@ async def lightness(page: Page) -> int:
 async def overflows(page: Page) -> bool:
     """Whether the page is wider than the screen."""
     return bool(await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+
+
+_BROKEN = """() => {
+  const figures = "td.figure, span.figure, .amounts > li, table.records time, table.records .status";
+  const lines = (element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const boxes = [...range.getClientRects()];
+    return boxes.some((box) => boxes.some((other) => other.top > box.bottom - 3)) ? 2 : 1;
+  };
+  return [...document.querySelectorAll(figures)]
+    .filter((each) => !each.querySelector("li, .visually-hidden") && lines(each) > 1)
+    .map((each) => each.textContent.trim());
+}"""
+
+
+async def broken_figures(page: Page) -> list[str]:
+    """The amounts, sizes, moments and states that take more than one line."""
+    found: list[str] = await page.evaluate(_BROKEN)
+    return found
+
+
+@asynccontextmanager
+async def authenticating(page: Page, **features: Any) -> AsyncIterator[tuple[CDPSession, str]]:
+    """Give the page's browser an authenticator, which answers without being asked."""
+    session = await page.context.new_cdp_session(page)
+    await session.send("WebAuthn.enable")
+    options = {
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+        "isUserVerified": True,
+        "automaticPresenceSimulation": True,
+        **features,
+    }
+    made = await session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    yield session, made["authenticatorId"]
+    await session.detach()

@@ -19,7 +19,7 @@ from tests.support.measures.patience import PATIENCE_SECONDS
 ROOT = Path(__file__).parents[3]
 RUN = ("sh", "graphql", "python")
 # What the pages write for the tokens of a workspace and of a user, and for the gateway's address.
-WORKSPACE_TOKEN, PERSONAL_TOKEN, ADDRESS = "dg_wat_...", "dg_pat_...", "http://127.0.0.1:8000"
+WORKSPACE_TOKEN, PERSONAL_TOKEN, ADDRESS = "dg_wat_...", "dg_pat_...", "http://localhost:8000"
 
 _VARIABLE = re.compile(r"\$(\w+)\s*:")
 _ASK = """

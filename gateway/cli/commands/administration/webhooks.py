@@ -22,7 +22,7 @@ Workspace = Annotated[
     str | None,
     typer.Option("--workspace", metavar="SLUG", help="The workspace, if the token has several."),
 ]
-LOCAL = "http://127.0.0.1:8000"
+LOCAL = "http://localhost:8000"
 
 
 @app.command("listen")

@@ -12,7 +12,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def serve(
     *,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "localhost",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
     demo: Annotated[

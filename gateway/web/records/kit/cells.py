@@ -43,7 +43,8 @@ class Cell:
 
     A `figure` is a number, an amount or a size, whose column is aligned to its end. The value of an `image`,
     and of a `pictured` name, which is the note, is an address. `number` is what a spreadsheet gets in place
-    of the value, and `unit` the currency or unit of it.
+    of the value, and `unit` the currency or unit of it. `amounts` are in several currencies; `number` is the
+    amount in the first of them.
     """
 
     kind: str

@@ -67,7 +67,10 @@ async def _sheet_of(visit: Visit, records: Records, asked: Asked) -> "_Sheet":
 
 
 class _Sheet:
-    """Rows of cells, each in the columns of its value and of its unit, and with the id of its record last."""
+    """Rows of cells, each in the columns of its value and of its unit, and with the id of its record last.
+
+    Amounts in other currencies than the first have a column for each currency.
+    """
 
     def __init__(self, titles: Sequence[str], zone: str) -> None:
         self.titles, self.zone = titles, zone
@@ -75,17 +78,21 @@ class _Sheet:
         self.letters = 0
         self.moments: set[int] = set()
         self.units: set[int] = set()
+        self.others: list[dict[tuple[int, str], str]] = []
 
     def add(self, cells: Sequence[Cell], id: str) -> None:
-        row = []
+        row, others = [], dict[tuple[int, str], str]()
         for place, cell in enumerate(cells):
             if cell.unit:
                 self.units.add(place)
             if cell.kind == "moment":
                 self.moments.add(place)
+            if cell.kind == "amounts":
+                others |= {(place, each.unit): each.number for each in cell.value if each.unit != cell.unit}
             row += [self._text(cell), cell.unit]
-        self.letters += sum(map(len, row))
+        self.letters += sum(map(len, [*row, *others.values()]))
         self.rows.append([*row, id])
+        self.others.append(others)
 
     def written(self) -> str:
         """The file: a column with units only where there are any."""
@@ -93,10 +100,13 @@ class _Sheet:
         for place, title in enumerate(self.titles):
             headings += [f"{title} ({self.zone})" if place in self.moments else title, f"{title}: unit"]
         kept = [place for place in range(2 * len(self.titles)) if place % 2 == 0 or place // 2 in self.units]
+        more = sorted({key for others in self.others for key in others})
         written = StringIO()
         table = csv.writer(written)
-        for row in ([*headings, "ID"], *self.rows):
-            table.writerow([*(row[place] for place in kept), row[-1]])
+        added = [f"{self.titles[place]}: {unit}" for place, unit in more]
+        table.writerow([*(headings[place] for place in kept), *added, "ID"])
+        for row, others in zip(self.rows, self.others, strict=True):
+            table.writerow([*(row[place] for place in kept), *(others.get(key, "") for key in more), row[-1]])
         return written.getvalue()
 
     def _text(self, cell: Cell) -> str:

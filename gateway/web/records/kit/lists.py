@@ -53,7 +53,7 @@ class Table:
     def figures(self) -> frozenset[int]:
         """The places of the columns with figures, from 0."""
         cells = (enumerate(row.cells) for row in self.rows)
-        return frozenset(place for row in cells for place, cell in row if cell.kind == "figure")
+        return frozenset(place for row in cells for place, cell in row if cell.kind in ("figure", "amounts"))
 
 
 async def table_of(

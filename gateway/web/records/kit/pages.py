@@ -12,7 +12,7 @@ from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit, page
 from gateway.web.kit.workspaces import workspace_of
 from gateway.web.records.kit.activity import activity_of
-from gateway.web.records.kit.cells import Shown, facts_of
+from gateway.web.records.kit.cells import NOTHING, Shown, facts_of
 from gateway.web.records.kit.choices import uploaded_policy
 from gateway.web.records.kit.exports import export_list
 from gateway.web.records.kit.lists import Heading, Table, show_list, table_of
@@ -26,7 +26,7 @@ FEW = 5
 # Somebody else may save again while an edit is merged with what they saved before.
 MOST_MERGES = 3
 HIDDEN = frozenset({"workspace_id"})
-# Facts below the others, which a click shows.
+# Facts below the others, which a click shows, as what is not set is.
 FOLDED = frozenset({"id", "modified_at", "metadata"})
 
 
@@ -146,7 +146,11 @@ class RecordPages:
         records, shown = self.records, Shown(f"/{workspace.slug}")
         shown.names.update(await names_in(visit, [record]))
         columns = facts_of(records.model, records.facts, records.hidden | HIDDEN)
+        title = records.called(record)
         facts = [(column.name, (column.title, column.cell(record, shown))) for column in columns]
+        # The name stands above them, and what is not set is folded.
+        facts = [fact for fact in facts if fact[0] != "name" or fact[1][1].value != title]
+        folded = [name in FOLDED or cell == NOTHING for name, (_, cell) in facts]
         form = (
             Form({})
             if refused is None
@@ -162,8 +166,8 @@ class RecordPages:
             base=shown.base,
             back=back_from(records, workspace, record),
             form=form,
-            facts=[fact for name, fact in facts if name not in FOLDED],
-            folded=[fact for name, fact in facts if name in FOLDED],
+            facts=[fact for (_, fact), is_folded in zip(facts, folded, strict=True) if not is_folded],
+            folded=[fact for (_, fact), is_folded in zip(facts, folded, strict=True) if is_folded],
             activity=await activity_of(visit, workspace, records.measured_by, record)
             if records.measured_by
             else None,

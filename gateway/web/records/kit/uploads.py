@@ -57,7 +57,7 @@ async def _choices(visit: Visit, workspace: Workspace, each: Field, ids: Sequenc
 
 
 def _choice(file: File, *, is_chosen: bool) -> Choice:
-    cell = Cell("image", file.public_url) if file.public_url else Cell("text", write_size(file.size))
+    cell = Cell("image", file.public_url) if file.public_url else Cell("figure", write_size(file.size))
     return Choice(str(file.id), file.name, cell, is_chosen)
 
 
