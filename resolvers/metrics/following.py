@@ -1,6 +1,5 @@
 """Following the metrics of a workspace: which days have changed, as changes are committed."""
 
-from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import Uuid, bindparam, select
@@ -16,6 +15,7 @@ from schema.changes.live import MetricsChange
 from storage.changes.reading import Measured, read_extent, read_measured
 from storage.engine.connections import Connection
 from storage.engine.statements.kept import Kept
+from storage.metrics.facts import moment_of
 from storage.metrics.periods import FIRST_DATE
 from storage.metrics.zones import in_zone
 from storage.tables.base import table_of
@@ -25,7 +25,6 @@ SECONDS_BETWEEN_READS = 1
 
 _workspaces = table_of(WorkspaceRow)
 _ZONE = Kept(select(_workspaces.c.timezone).where(_workspaces.c.id == bindparam("id", type_=Uuid())))
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @requires(Scope.METRICS_READ)
@@ -53,5 +52,5 @@ async def stream_metrics_changes(ctx: Context, filters: LatestChangeQuery) -> Li
 
 
 def _change(workspace_id: UUID, moment: int, zone: str | None) -> MetricsChange:
-    day = in_zone(_EPOCH + timedelta(microseconds=moment), zone or "UTC").date()
+    day = in_zone(moment_of(moment), zone or "UTC").date()
     return MetricsChange(workspace_id=workspace_id, first_day=max(day, FIRST_DATE))

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from oauth.scopes import Scope
@@ -15,6 +15,7 @@ from schema.metrics.query import MetricsQuery
 from storage.engine.connections import Connection
 from storage.enums import Currency
 from storage.metrics.definitions import Metric, Number
+from storage.metrics.facts import moment_of
 from storage.metrics.grouping.customer_list import customers_of
 from storage.metrics.grouping.engine import no_persons
 from storage.metrics.grouping.groups import Grouping, Key
@@ -23,8 +24,6 @@ from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Needs, Reading, in_other_currencies, total_of
 from storage.metrics.reading.last_moments import last_moments
 from storage.metrics.reading.reader import Selection
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -89,6 +88,6 @@ async def get_last_seen(
         for person, moment in found.items():
             id = customers.by_person[person]
             last[id] = max(moment, last.get(id, moment))
-        return {id: _EPOCH + timedelta(microseconds=moment) for id, moment in last.items()}
+        return {id: moment_of(moment) for id, moment in last.items()}
 
     return await ctx.in_snapshot(read, replica=True)

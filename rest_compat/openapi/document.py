@@ -24,7 +24,7 @@ from rest_compat.openapi.schemas.named_values import with_named_values
 from rest_compat.openapi.schemas.plain import REF, PlainNames, Schema, cleaned, referenced, settled
 from rest_compat.openapi.schemas.prices import with_price_unions
 from rest_compat.openapi.security import BEARER, SCHEMES
-from rest_compat.openapi.webhooks import webhook_entries
+from rest_compat.openapi.webhooks import webhook_bodies, webhook_entries
 from rest_compat.protocols.secret_scanning import REPORT_PATH
 from rest_compat.routing.router import OperationRoute
 from schema.credentials.leaks import LeakVerdict
@@ -55,7 +55,8 @@ def openapi_document() -> dict[str, Any]:
     paths = cleaned(dict(sorted((paths | protocol_paths()).items())))
     webhooks = cleaned(webhook_entries())
     responses = failure_responses()
-    schemas = cleaned(with_price_unions(schemas) | {"Error": error_schema()}, are_names=True)
+    others = {"Error": error_schema()} | webhook_bodies()
+    schemas = cleaned(with_price_unions(schemas) | others, are_names=True)
     schemas = with_named_values(schemas)
     document = {
         "openapi": "3.1.0",

@@ -1,5 +1,6 @@
 """The requests that webhook endpoints get, one entry for each kind of change."""
 
+import re
 from typing import Any
 
 from resolvers.changes.readable import READABLE
@@ -30,12 +31,22 @@ def webhook_entries() -> dict[str, Any]:
     return {kind.value: {"post": _entry(kind)} for kind in ChangeKind}
 
 
+def webhook_bodies() -> dict[str, Schema]:
+    """The schemas of the bodies by name; receivers are typed by them also where `webhooks` is not read."""
+    return {_body_name(kind): _body(kind) for kind in ChangeKind}
+
+
+def _body_name(kind: ChangeKind) -> str:
+    """`ShareCreatedPayload` for `share.created`."""
+    return "".join(word.title() for word in re.split(r"[._]", kind.value)) + "Payload"
+
+
 def _entry(kind: ChangeKind) -> dict[str, Any]:
     return {
         "summary": kind.value,
         "description": kind.description,
         "parameters": [header_parameter(*header, required=True) for header in _HEADERS],
-        "requestBody": {"content": content(_body(kind), JSON), "required": True},
+        "requestBody": {"content": content({"$ref": REF + _body_name(kind)}, JSON), "required": True},
         "responses": {
             "2XX": {"description": "Accepted. Any other status is sent again, in order for each resource."},
             "410": {"description": "The endpoint is disabled."},
@@ -47,6 +58,7 @@ def _entry(kind: ChangeKind) -> dict[str, Any]:
 def _body(kind: ChangeKind) -> Schema:
     return {
         "type": "object",
+        "description": f"What an endpoint gets for `{kind.value}`.",
         "required": ["type", "timestamp", "data"],
         "properties": {
             "type": {"const": kind.value, "type": "string"},
@@ -57,9 +69,11 @@ def _body(kind: ChangeKind) -> Schema:
 
 
 def _data(kind: ChangeKind) -> Schema:
-    """The resource as REST reads it at the time of the attempt; of a batch, its count."""
+    """The resource, or null; of a batch, its count."""
     shape = READABLE[kind.resource].shape
     if shape is None:
         return _COUNT
-    gone = {"type": "null", "description": "The resource is gone."}
-    return {"anyOf": [{"$ref": REF + shape.model.__name__}, gone]}
+    return {
+        "anyOf": [{"$ref": REF + shape.model.__name__}, {"type": "null"}],
+        "description": "The resource as REST reads it at the time of the attempt; null if it is gone.",
+    }

@@ -12,7 +12,7 @@ from schema.kit.sorting import Sorting
 from schema.values.app_links import AppSchemes
 from schema.values.dates import ZONE_PATTERN, check_zone
 from schema.values.names import NAMED_BY_3
-from schema.values.scalars import Email, Moment, StoredEmail, Url
+from schema.values.scalars import Bool, Email, Moment, StoredEmail, Url
 from schema.workspaces.settings import (
     CustomerEmailSettings,
     CustomerEmailSettingsInput,
@@ -166,7 +166,7 @@ class WorkspaceCreate(Input):
 
 @graphql_input
 class WorkspaceCopy(Input):
-    """The name and the slug of a copy."""
+    """The name and the slug of a copy, and what it has besides what the workspace sells."""
 
     name: Annotated[
         WorkspaceNameInput | None,
@@ -178,6 +178,17 @@ class WorkspaceCopy(Input):
             description="The copy's slug; by default that of the workspace with `-test-` and 8 characters."
         ),
     ] = None
+    include_customers: Annotated[
+        Bool,
+        Field(description="Whether customers and their members are copied, with made-up emails and names."),
+    ] = False
+    include_history: Annotated[
+        Bool,
+        Field(
+            description="Whether sessions, downloads, payments, refunds and events are copied too, and then "
+            "customers: metrics are those of the workspace."
+        ),
+    ] = False
 
 
 @graphql_input

@@ -108,6 +108,11 @@ def _deletable(updated: Kind, deleted: Kind) -> Callable[[Values, Values], Kinds
     return lambda before, after: (updated if after["deleted_at"] is None else deleted,)
 
 
+def _unless_deleted(kind: Kind) -> Callable[[Values], Kinds]:
+    """An insert; a copy of a workspace inserts deleted rows too, of which nobody is told."""
+    return lambda row: (kind,) if row["deleted_at"] is None else NOTHING
+
+
 def _in_session(kind: Kind) -> Causes:
     """What was reported of a session, by itself or as part of a history."""
     kinds = (kind, Kind.FILE_SHARE_SESSIONS_INGESTED)
@@ -123,11 +128,11 @@ CAUSES: Mapping[type[SQLModel], Causes] = {
         touched=lambda names: (Kind.SHARE_UPDATED,),
     ),
     CustomerRow: Causes(
-        inserted=lambda row: (Kind.CUSTOMER_CREATED,),
+        inserted=_unless_deleted(Kind.CUSTOMER_CREATED),
         updated=_deletable(Kind.CUSTOMER_UPDATED, Kind.CUSTOMER_DELETED),
     ),
     MemberRow: Causes(
-        inserted=lambda row: (Kind.MEMBER_CREATED,),
+        inserted=_unless_deleted(Kind.MEMBER_CREATED),
         updated=_deletable(Kind.MEMBER_UPDATED, Kind.MEMBER_DELETED),
         touched=lambda names: (Kind.MEMBER_UPDATED,),
         deleted=(Kind.MEMBER_DELETED,),

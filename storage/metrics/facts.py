@@ -40,6 +40,11 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
+def moment_of(microseconds: int) -> datetime:
+    """The moment of so many microseconds since 1970."""
+    return _EPOCH + timedelta(microseconds=microseconds)
+
+
 async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     """Append facts to the log, with the deltas that the fold moves into the cells.
 

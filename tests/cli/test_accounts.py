@@ -67,7 +67,9 @@ def test_a_workspace_that_the_api_would_refuse_is_refused(
 
 
 def test_a_workspace_is_copied_for_tests_on_behalf_of_a_member(command: Command) -> None:
-    made = command.json("workspaces", "copy", "acme", "--owner", OWNER, "--name", "Trial", "--slug", "trial")
+    made = command.json(
+        "workspaces", "copy", "acme", "--owner", OWNER, "--name", "Trial", "--slug", "trial", "--history"
+    )
     assert (made["slug"], made["name"], made["is_test"]) == ("trial", "Trial", True)
     assert "trial" in command.json("workspaces", "show", "trial")["slug"]
     said = command.refusal("workspaces", "copy", "acme", "--owner", OWNER, "--slug", "graphql")

@@ -5,7 +5,6 @@ docs/clients.md offers the programs to copy.
 
 import json
 import os
-import random
 import re
 import subprocess
 from collections.abc import Iterator
@@ -13,9 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from resolvers.graph.contract import SCHEMA_FILE
-from rest_compat.routing.paths import OPENAPI_FILE
-from tests.support.clients.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
+from tests.support.clients.generators import (
+    GENERATORS,
+    PYTHON,
+    PYTHON_OF_CLIENTS,
+    TYPESCRIPT,
+    Generator,
+    chosen,
+    generate,
+)
 from tests.support.clients.npm import CLIENTS, has_node
 from tests.support.measures.patience import TAKES_MINUTES
 from tests.support.servers.gateways import Tenant
@@ -24,13 +29,6 @@ from tests.support.servers.live import serve
 pytestmark = TAKES_MINUTES
 
 
-def share_of(names: tuple[str, ...]) -> tuple[str, ...]:
-    """All of them in `make clients-check`, else one: another with each change of the contracts."""
-    contracts = OPENAPI_FILE.read_text("utf-8") + SCHEMA_FILE.read_text("utf-8")
-    return names if os.environ.get("CLIENTS") == "all" else (random.Random(contracts).choice(names),)
-
-
-TYPESCRIPT, PYTHON = share_of(IN_TYPESCRIPT), share_of(IN_PYTHON)
 # What each program prints of the share it makes, the metrics it reads and the input that is refused.
 PRINTED = {"amount": 1900, "year": 2026, "costs": 0, "periods": 3, "refused": True}
 
@@ -63,25 +61,30 @@ def printed(command: list[str], folder: Path, live: tuple[str, Tenant]) -> objec
     return json.loads(done.stdout)
 
 
+def by_name(generator: Generator) -> str:
+    return generator.name
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not has_node(), reason="Node is not installed: the clients in TypeScript did not run.")
-@pytest.mark.parametrize("name", TYPESCRIPT)
-def test_a_client_in_typescript_runs(folder: Path, live: tuple[str, Tenant], name: str) -> None:
-    generate(folder, TYPESCRIPT)
-    assert printed(["node", f"built/{name}/program.js"], folder, live) == PRINTED
+@pytest.mark.parametrize("generator", chosen(TYPESCRIPT), ids=by_name)
+def test_a_client_in_typescript_runs(folder: Path, live: tuple[str, Tenant], generator: Generator) -> None:
+    generate(folder, chosen(TYPESCRIPT))
+    assert printed(["node", "program.js"], folder / generator.name, live) == PRINTED
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", PYTHON)
-def test_a_client_in_python_runs(folder: Path, live: tuple[str, Tenant], name: str) -> None:
-    generate(folder, PYTHON)
-    assert printed([python_of_clients(), "program.py"], folder / name, live) == PRINTED
+@pytest.mark.parametrize("generator", chosen(PYTHON), ids=by_name)
+def test_a_client_in_python_runs(folder: Path, live: tuple[str, Tenant], generator: Generator) -> None:
+    generate(folder, chosen(PYTHON))
+    assert printed([PYTHON_OF_CLIENTS, "program.py"], folder / generator.name, live) == PRINTED
 
 
-def test_every_program_is_offered_and_every_scalar_is_mapped() -> None:
+def test_every_program_and_command_is_offered_and_every_scalar_is_mapped() -> None:
     page = (CLIENTS.parents[1] / "docs/clients.md").read_text("utf-8")
-    for name in (*IN_TYPESCRIPT, *IN_PYTHON):
-        assert f"../tests/clients/{name}/" in page
+    for generator in GENERATORS:
+        assert f"../tests/clients/{generator.name}/" in page
+        assert generator.command.removesuffix(" --fail-on-warning") in page.replace(" \\\n  ", " ")
     schema = (CLIENTS.parents[1] / "schema/schema.graphql").read_text("utf-8")
     scalars = set(re.findall(r"^scalar (\w+)", schema, re.M))
     config = json.loads((CLIENTS / "graphql_codegen/codegen.json").read_text("utf-8"))

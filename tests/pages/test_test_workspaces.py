@@ -7,9 +7,10 @@ MARK = "Test workspace. It emails its own members only."
 
 async def test_a_copy_is_made_on_the_settings_page_and_marked_everywhere(owner, api, rest, tenant):
     await rest.create_share(data={"name": "Field guide", "prices": [{"amount_type": "free"}]})
+    await rest.create_customer(data={"email": "ada@example.com", "name": "Ada"})
     await owner.open(f"/workspaces/{tenant.slug}")
     assert MARK not in owner.text
-    await owner.press("Make a test workspace")
+    await owner.press("Make a test workspace", include_history="on")
     assert "Acme (test) is ready." in owner.text
     assert MARK in owner.text
     (copy,) = [each for each in (await api.list_workspaces())["data"] if each.get("is_test")]
@@ -22,6 +23,8 @@ async def test_a_copy_is_made_on_the_settings_page_and_marked_everywhere(owner, 
         assert MARK in owner.text
     await owner.open(f"/{copy['slug']}/shares")
     assert "Field guide" in owner.text
+    await owner.open(f"/{copy['slug']}/customers")
+    assert "customer-1@example.invalid" in owner.text
     await owner.open("/workspaces")
     assert "Acme (test) Test" in owner.text
     await owner.open(f"/{tenant.slug}/shares")

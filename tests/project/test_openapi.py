@@ -215,7 +215,9 @@ def test_every_answer_of_an_operation_has_the_headers_of_limits() -> None:
 def test_every_kind_of_change_is_a_webhook() -> None:
     assert set(DOCUMENT["webhooks"]) == {kind.value for kind in ChangeKind}
     for kind, item in DOCUMENT["webhooks"].items():
-        body = item["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"]
+        # By name: generators that skip `webhooks` write a type for it too.
+        body_name = item["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+        body = SCHEMAS[body_name.rpartition("/")[2]]["properties"]
         assert body["type"]["const"] == kind
         named = [branch["$ref"] for branch in body["data"].get("anyOf", []) if "$ref" in branch]
         assert all(name.rpartition("/")[2] in SCHEMAS for name in named)
@@ -230,7 +232,9 @@ def test_values_of_several_types_have_names() -> None:
     assert SCHEMAS["ShareCreate"]["properties"]["prices"]["items"] == {
         "$ref": "#/components/schemas/NewPrice"
     }
-    assert "oneOf" in SCHEMAS["PriceInput"]
+    # Some generators write no union of unions.
+    kinds = [SCHEMAS[each["$ref"].rpartition("/")[2]] for each in SCHEMAS["PriceInput"]["oneOf"]]
+    assert not any("oneOf" in kind for kind in kinds)
 
 
 def unions(node: Any, place: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What `duograph workspaces` does."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -35,8 +36,9 @@ def create(name: str, slug: str, owner: str, *, as_json: bool) -> None:
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
 
 
-def copy(slug: str, owner: str, name: str | None, copy_slug: str | None, *, as_json: bool) -> None:
-    workspace = wait_for(_copy(read_settings(), slug, owner, {"name": name, "slug": copy_slug}))
+def copy(slug: str, owner: str, data: Mapping[str, str | bool | None], *, as_json: bool) -> None:
+    sent = {name: value for name, value in data.items() if value is not None}
+    workspace = wait_for(_copy(read_settings(), slug, owner, sent))
     text = f"Copied {slug} into the test workspace {workspace.slug} ({workspace.id}) of {owner}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
 
@@ -141,13 +143,12 @@ async def _create(settings: Settings, name: str, slug: str, owner: str) -> Works
         return workspace
 
 
-async def _copy(settings: Settings, slug: str, owner: str, data: dict[str, str | None]) -> Workspace:
+async def _copy(settings: Settings, slug: str, owner: str, data: dict[str, str | bool]) -> Workspace:
     async with migrated(settings) as database:
         async with database.read() as connection:
             source, user = await workspace_of(connection, slug), await user_of(connection, owner)
         ctx = in_place_of(user, settings, database, reserved_slugs=_reserved_slugs(settings))
-        sent = {name: value for name, value in data.items() if value is not None}
-        workspace: Workspace = await perform(ctx, copy_workspace, id=source.id, data=sent)
+        workspace: Workspace = await perform(ctx, copy_workspace, id=source.id, data=data)
         return workspace
 
 

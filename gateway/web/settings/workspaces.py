@@ -110,7 +110,8 @@ async def take_copy(visit: Visit) -> Response:
     """Make a test workspace, and show it."""
     form = await visit.form()
     workspace = await workspace_of(visit)
-    copy = await visit.call(copy_workspace, key=form.raw("once"), id=workspace.id, data={})
+    data = {name: form.checked(name) for name in ("include_customers", "include_history")}
+    copy = await visit.call(copy_workspace, key=form.raw("once"), id=workspace.id, data=data)
     return visit.redirect(f"/{copy.slug}/dashboard", f"{copy.name} is ready.")
 
 

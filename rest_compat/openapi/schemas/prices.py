@@ -29,7 +29,8 @@ def with_price_unions(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
         "NewPrice": _union("A new price.", new),
         "KeptPrice": _kept(sent),
         PriceInput.__name__: {
-            "oneOf": [{"$ref": f"{REF}NewPrice"}, {"$ref": f"{REF}KeptPrice"}],
+            # Not by way of NewPrice: some generators write no union of unions.
+            "oneOf": [{"$ref": f"{REF}{name}"} for name in (*new, "KeptPrice")],
             "description": "A new price, or the `id` of a current price of the share to keep.",
         },
     }

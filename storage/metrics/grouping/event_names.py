@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -18,6 +17,7 @@ from storage.enums import EventSource, FactKind
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts, PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.cells.period_sql import period_of
+from storage.metrics.facts import moment_of
 from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_statements import PersonsOf
@@ -27,7 +27,6 @@ from storage.metrics.sums import halves, whole_sums
 from storage.rows.rows import table_of
 from storage.tables.events.events import EventRow
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _events = table_of(EventRow)
 _COST = ("amount", "parts")
 _NAMES: BindParameter[str] = bindparam("names", expanding=True)
@@ -99,7 +98,7 @@ class EventNameGroups(Groups):
             selection.share_ids is not None,
             self._persons is not None,
         )
-        values |= {"workspace_id": workspace_id, "since": _moment(edges[0]), "until": _moment(edges[-1])}
+        values |= {"workspace_id": workspace_id, "since": moment_of(edges[0]), "until": moment_of(edges[-1])}
         if names is not None:
             values["names"] = list(names)
         if selection.share_ids is not None:
@@ -155,7 +154,3 @@ def _selected(query: _Query, columns: Sequence[Any]) -> Select[Any]:
         numbers = numbers_named(query.dialect, "persons")
         rows = rows.where(events.person.in_(select(numbers.c.value)))
     return rows
-
-
-def _moment(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)

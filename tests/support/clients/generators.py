@@ -1,92 +1,164 @@
 """Clients that generators write from the contracts, written and compiled once for a run of the tests."""
 
 import fcntl
+import json
+import os
+import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from graphql import build_schema, introspection_from_schema
 
 from resolvers.graph.contract import SCHEMA_FILE
 from rest_compat.routing.paths import OPENAPI_FILE
 from tests.support.clients.npm import CLIENTS, install
 from tests.support.measures.patience import PATIENCE_SECONDS
 
-IN_TYPESCRIPT = ("graphql_codegen", "openapi_typescript", "hey_api")
-IN_PYTHON = ("ariadne_codegen", "openapi_python_client")
+TYPESCRIPT, PYTHON = "TypeScript", "Python"
+
+
+@dataclass(frozen=True)
+class Generator:
+    """One that writes a client: its command runs beside the contracts, in a copy of tests/clients/NAME."""
+
+    name: str
+    language: str
+    command: str
+    # Whether the tests may draw it; `make clients-check` runs each. The others need large packages.
+    is_drawn: bool = False
+
+
+_OPENAPI_GENERATOR = "openapi-generator-cli generate"
+GENERATORS = (
+    Generator("graphql_codegen", TYPESCRIPT, "graphql-codegen --config codegen.json", is_drawn=True),
+    Generator("gql_tada", TYPESCRIPT, "gql.tada generate-output"),
+    Generator("genql", TYPESCRIPT, "genql --schema schema.graphql --output generated"),
+    Generator(
+        "openapi_typescript",
+        TYPESCRIPT,
+        "openapi-typescript openapi.json --output generated/rest.ts",
+        is_drawn=True,
+    ),
+    Generator("hey_api", TYPESCRIPT, "openapi-ts", is_drawn=True),
+    Generator("orval", TYPESCRIPT, "orval --config orval.config.mjs"),
+    Generator(
+        "swagger_typescript_api",
+        TYPESCRIPT,
+        "swagger-typescript-api generate --path openapi.json --output generated --name rest.ts "
+        "--generate-union-enums",
+    ),
+    Generator("oazapfts", TYPESCRIPT, "oazapfts openapi.json rest.ts"),
+    Generator(
+        "openapi_generator_typescript",
+        TYPESCRIPT,
+        f"node without_webhooks.mjs && {_OPENAPI_GENERATOR} --input-spec rest.json "
+        "--generator-name typescript-fetch --output generated "
+        "--additional-properties importFileExtension=.js",
+    ),
+    Generator("ariadne_codegen", PYTHON, "ariadne-codegen", is_drawn=True),
+    Generator("sgqlc", PYTHON, "sgqlc-codegen schema introspection.json generated.py"),
+    Generator(
+        "openapi_python_client",
+        PYTHON,
+        "openapi-python-client generate --path openapi.json --output-path generated --meta none "
+        "--config config.yaml --fail-on-warning",
+        is_drawn=True,
+    ),
+    Generator(
+        "openapi_generator_python",
+        PYTHON,
+        f"{_OPENAPI_GENERATOR} --input-spec openapi.json --generator-name python "
+        "--package-name generated --output .",
+    ),
+)
+EVERY = os.environ.get("CLIENTS") == "all"
 # ariadne-codegen needs an older graphql-core than the gateway: these have an environment of their own.
 _ENVIRONMENT = Path(sys.prefix) / "generators"
-_REQUIREMENTS = CLIENTS / "requirements.txt"
-_NPM = "../node_modules/.bin"
-# In the folder of each program.
-_GENERATORS = {
-    "graphql_codegen": [f"{_NPM}/graphql-codegen", "--config", "codegen.json"],
-    "openapi_typescript": [f"{_NPM}/openapi-typescript", "openapi.json", "-o", "generated/rest.ts"],
-    "hey_api": [f"{_NPM}/openapi-ts"],
-    "ariadne_codegen": [str(_ENVIRONMENT / "bin/ariadne-codegen")],
-    "openapi_python_client": [
-        *(str(_ENVIRONMENT / "bin/openapi-python-client"), "generate", "--path", "openapi.json"),
-        *("--output-path", "generated", "--meta", "none", "--config", "config.yaml", "--fail-on-warning"),
-    ],
-}
+_REQUIREMENTS = CLIENTS / ("requirements-all.txt" if EVERY else "requirements.txt")
+PYTHON_OF_CLIENTS = str(_ENVIRONMENT / "bin/python")
 
 
-def generate(folder: Path, names: Iterable[str]) -> None:
-    """Write the clients with these names into `folder`, all at the same time, and compile them.
+def chosen(language: str) -> list[Generator]:
+    """All of the language in `make clients-check`, else one: another with each change of the contracts."""
+    ones = [each for each in GENERATORS if each.language == language and (EVERY or each.is_drawn)]
+    contracts = OPENAPI_FILE.read_text("utf-8") + SCHEMA_FILE.read_text("utf-8")
+    return ones if EVERY else [random.Random(contracts).choice(ones)]
+
+
+def generate(folder: Path, generators: Sequence[Generator]) -> None:
+    """Write these clients into `folder`, all at the same time, and compile them.
 
     It is done once; tests in other processes wait meanwhile.
     """
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        missing = [name for name in names if not (folder / name / "done").exists()]
+        missing = [each for each in generators if not (folder / each.name / "done").exists()]
         if missing:
             _generate(folder, missing)
-        for name in missing:
-            (folder / name / "done").touch()
+        for each in missing:
+            (folder / each.name / "done").touch()
 
 
-def python_of_clients() -> str:
-    """The interpreter that has what the clients in Python import."""
-    return str(_ENVIRONMENT / "bin/python")
-
-
-def _generate(folder: Path, names: list[str]) -> None:
-    if set(names) & set(IN_PYTHON):
+def _generate(folder: Path, generators: Sequence[Generator]) -> None:
+    languages = {each.language for each in generators}
+    if EVERY or PYTHON in languages:
         _install_python_generators()
-    if set(names) & set(IN_TYPESCRIPT):
-        install()
+    if TYPESCRIPT in languages:
+        install(with_dev=EVERY)
         (folder / "node_modules").symlink_to(CLIENTS / "node_modules")
     for name in ("package.json", "tsconfig.json"):
         shutil.copy(CLIENTS / name, folder)
-    for name in names:
-        shutil.copytree(CLIENTS / name, folder / name)
-        for contract in (SCHEMA_FILE, OPENAPI_FILE):
-            shutil.copy(contract, folder / name)
-    _run_all({name: (_GENERATORS[name], folder / name) for name in names})
+    for each in generators:
+        shutil.copytree(CLIENTS / each.name, folder / each.name)
+        _copy_contracts(folder / each.name)
+    _run_all({each.name: (["sh", "-c", each.command], folder / each.name) for each in generators})
     checks = {
-        name: ([sys.executable, "-m", "mypy", *_mypy_options(folder / name)], folder / name)
-        for name in names
-        if name in IN_PYTHON
+        each.name: ([sys.executable, "-m", "mypy", *_mypy_options(folder / each.name)], folder / each.name)
+        for each in generators
+        if each.language == PYTHON
     }
-    if set(names) & set(IN_TYPESCRIPT):
-        checks["tsc"] = (["node_modules/.bin/tsc", "-p", "tsconfig.json"], folder)
+    if TYPESCRIPT in languages:
+        # One compiles all, but for those with settings of their own.
+        own = [each.name for each in generators if (folder / each.name / "tsconfig.json").exists()]
+        checks |= {name: (["tsc", "-p", name], folder) for name in (".", *own)}
     _run_all(checks)
+
+
+def _copy_contracts(folder: Path) -> None:
+    """Put the contracts there, also as sgqlc reads the schema, which the tests never draw."""
+    for contract in (SCHEMA_FILE, OPENAPI_FILE):
+        shutil.copy(contract, folder)
+    if EVERY:
+        schema = introspection_from_schema(build_schema(SCHEMA_FILE.read_text("utf-8")))
+        (folder / "introspection.json").write_text(json.dumps({"data": schema}))
 
 
 def _mypy_options(folder: Path) -> list[str]:
     # A cache for each check: two that run at the same time break one that they share.
     return [
-        *("--python-executable", python_of_clients(), "--config-file", "", "--no-warn-unused-ignores"),
-        *("--follow-imports", "silent", "--cache-dir", str(folder / "mypy"), "program.py"),
+        *("--python-executable", PYTHON_OF_CLIENTS, "--config-file", "", "--no-warn-unused-ignores"),
+        *("--follow-imports", "silent", "--cache-dir", str(folder / "mypy"), "--strict", "program.py"),
     ]
 
 
 def _run_all(commands: dict[str, tuple[list[str], Path]]) -> None:
     """Run the commands at the same time; each has to succeed."""
+    programs = (CLIENTS / "node_modules/.bin", _ENVIRONMENT / "bin", os.environ["PATH"])
+    environment = {**os.environ, "PATH": os.pathsep.join(map(str, programs))}
     running = {
         name: subprocess.Popen(
-            command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+            command,
+            cwd=cwd,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
         )
         for name, (command, cwd) in commands.items()
     }
@@ -100,19 +172,12 @@ def _run_all(commands: dict[str, tuple[list[str], Path]]) -> None:
 
 def _install_python_generators() -> None:
     """Install the pinned packages, unless they are."""
-    installed = _ENVIRONMENT / "installed"
+    installed = _ENVIRONMENT / _REQUIREMENTS.stem
     with _REQUIREMENTS.open() as locked:
         fcntl.flock(locked, fcntl.LOCK_EX)
         if not installed.exists() or installed.stat().st_mtime < _REQUIREMENTS.stat().st_mtime:
             _run_all({"venv": ([sys.executable, "-m", "venv", str(_ENVIRONMENT)], CLIENTS)})
-            pip = [
-                python_of_clients(),
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--no-compile",
-                "--disable-pip-version-check",
-            ]
-            _run_all({"pip": ([*pip, "--requirement", str(_REQUIREMENTS)], CLIENTS)})
+            options = ("install", "--quiet", "--no-compile", "--disable-pip-version-check", "--requirement")
+            pip = [PYTHON_OF_CLIENTS, "-m", "pip", *options, str(_REQUIREMENTS)]
+            _run_all({"pip": (pip, CLIENTS)})
             installed.touch()

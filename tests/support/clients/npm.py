@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CLIENTS = Path(__file__).parents[2] / "clients"
-_INSTALLED = CLIENTS / "node_modules" / ".package-lock.json"
+_PACKAGES = CLIENTS / "node_modules"
 FIRST_NODE = 20
 
 
@@ -34,17 +34,24 @@ def is_new_enough(version: str) -> bool:
     return found is not None and int(found[1]) >= FIRST_NODE
 
 
-def install() -> None:
-    """Install the locked packages unless they are; tests without Node are skipped."""
+def install(*, with_dev: bool = False) -> None:
+    """Install the locked packages, those of `devDependencies` too `with_dev`, unless they are.
+
+    Tests without Node are skipped.
+    """
     if not has_node():
         pytest.skip(f"Node {FIRST_NODE} is not installed: the tests of npm packages did not run.")
     lock = CLIENTS / "package-lock.json"
+    installed, everything = _PACKAGES / ".package-lock.json", _PACKAGES / ".with-dev"
+    needed = everything if with_dev else installed
     with lock.open() as locked:
         # Tests in other processes wait until it is done.
         fcntl.flock(locked, fcntl.LOCK_EX)
-        if not _INSTALLED.exists() or _INSTALLED.stat().st_mtime < lock.stat().st_mtime:
-            _run("npm", "ci", "--no-audit", "--no-fund")
-            _INSTALLED.touch()
+        if not needed.exists() or needed.stat().st_mtime < lock.stat().st_mtime:
+            omitted = () if with_dev else ("--omit=dev",)
+            _run("npm", "ci", "--no-audit", "--no-fund", *omitted)
+            installed.touch()
+            needed.touch()
 
 
 def _run(*command: str) -> str:

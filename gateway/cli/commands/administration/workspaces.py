@@ -32,12 +32,20 @@ def copy(
     owner: Annotated[str, typer.Option(metavar="EMAIL", help="The member who owns the copy.")],
     name: Annotated[str | None, typer.Option(help="The copy's name.")] = None,
     copy_slug: Annotated[str | None, typer.Option("--slug", help="The copy's name in web addresses.")] = None,
+    *,
+    customers: Annotated[
+        bool, typer.Option("--customers", help="With customers, under made-up emails.")
+    ] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="With customers, sessions, payments, refunds and events.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Copy a workspace's shares, custom fields and settings into a test workspace."""
     from gateway.cli.administration import workspaces
 
-    workspaces.copy(slug, owner, name, copy_slug, as_json=as_json)
+    included = {"include_customers": customers, "include_history": history}
+    workspaces.copy(slug, owner, {"name": name, "slug": copy_slug, **included}, as_json=as_json)
 
 
 @app.command()
