@@ -50,6 +50,13 @@ REACHES = (
         lack=APART,
     ),
     Reach(
+        "oauth/assumed.py",
+        "The same, read together with the caller's credential, which never happens on a cluster.",
+        TENANTS,
+        "Assumed.fetch",
+        APART,
+    ),
+    Reach(
         "storage/migrations/versions/*",
         "A revision changes the rows of every workspace, while nothing is served or beside it.",
         TENANTS,
