@@ -159,7 +159,7 @@ def gateway(
 ) -> Iterator[Server]:
     """The gateway with one worker, without limits and access log, unless the arguments have them."""
     path = log or site.folder / "gateway.log"
-    command = [*command, "serve", "--port", "0", "--json", *options]
+    command = [*command, "serve", "--host", "127.0.0.1", "--port", "0", "--json", *options]
     with (
         path.open("wb") as errors,
         running(command, site.environment(settings), site.folder, subprocess.PIPE, errors) as process,

@@ -111,7 +111,8 @@ class Site:
         with (self.folder / "log").open("a") as log:
             command = replace(self.command(**self.settings), program=self.program)
             self._process = command.start(
-                *("serve", "--port", str(self.port), "--workers", str(WORKERS), "--json"),
+                *("serve", "--host", "127.0.0.1", "--port", str(self.port)),
+                *("--workers", str(WORKERS), "--json"),
                 stdout=subprocess.PIPE,
                 stderr=log,
             )
