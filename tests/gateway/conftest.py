@@ -1,10 +1,15 @@
-"""What tests of rate limits share: a clock that they move on, and a subject of its own for each."""
+"""What tests of rate limits share: a clock that they move on, and a subject of its own for each.
 
+And logs that a test configures.
+"""
+
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 from limits.aio.storage.redis import redispy
 
+from gateway.logs.logs import configure_logs
 from gateway.rate_limits import limits, redis_windows
 from gateway.rate_limits.moving_windows import MemoryWindows
 from gateway.rate_limits.redis_windows import RedisWindows
@@ -46,3 +51,10 @@ def hits(monkeypatch):
 @pytest.fixture
 def subject():
     return next(subjects)
+
+
+@pytest.fixture
+def own_logs() -> Iterator[None]:
+    """Logs that the test configures. It comes before `capfd`, whose stream is closed when others log."""
+    yield
+    configure_logs("console", "info")

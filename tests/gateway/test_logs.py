@@ -67,10 +67,9 @@ def fail_with_a_note() -> None:
 
 
 @pytest.fixture
-def lines(capfd: pytest.CaptureFixture[str]) -> Any:
+def lines(own_logs: None, capfd: pytest.CaptureFixture[str]) -> Any:
     """What was logged; a test that asks for it configures the logs."""
-    yield lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
-    configure_logs("console", "info")
+    return lambda: [json.loads(line) for line in capfd.readouterr().err.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +86,11 @@ def lines(capfd: pytest.CaptureFixture[str]) -> Any:
 )
 @pytest.mark.parametrize("log_format", ["json", "console"])
 def test_an_exception_is_logged_with_its_stack_and_without_its_message(
-    fail: Callable[[], None], named: list[str], log_format: str, capfd: pytest.CaptureFixture[str]
+    own_logs: None,
+    fail: Callable[[], None],
+    named: list[str],
+    log_format: str,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     configure_logs(log_format, "info")
     try:
@@ -101,7 +104,6 @@ def test_an_exception_is_logged_with_its_stack_and_without_its_message(
     said = capfd.readouterr().err
     assert named[-1] in said
     assert SECRET not in said
-    configure_logs("console", "info")
 
 
 def test_a_library_s_message_is_written_as_its_source_has_it(lines: Lines) -> None:

@@ -91,6 +91,7 @@ async def test_many_lines_are_not_kept_and_are_written_in_parts_that_a_pipe_take
 
 
 async def test_another_line_comes_after_those_of_earlier_requests(
+    own_logs: None,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     configure_logs("json", "info")
@@ -100,7 +101,6 @@ async def test_another_line_comes_after_those_of_earlier_requests(
     logging.getLogger("some.library").warning("a library's")
     events = [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()]
     assert events == ["request", "our own", "request", "a library's"]
-    configure_logs("console", "info")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ RUN_ELSEWHERE = {
     "SELECT citus_": "tests/cluster/same_answers.py",
     "duograph distribute": "tests/cli/test_distribute.py",
     "duograph workspaces move": "tests/cluster/moved_workspaces.py",
-    "npx graphql-codegen": "tests/clients/test_generated_clients.py",
+    "graphql-codegen --config": "tests/clients/test_generated_clients.py",
     'import { createClient } from "graphql-ws"': "tests/clients/test_live_clients.py",
     'import { createServer } from "node:http"': "tests/clients/test_webhook_receivers.py",
 }

@@ -43,4 +43,8 @@ def _state() -> dict[str, Any]:
         "the level of logs": logging.root.level,
         # Once a process has set up its own log, it has no other access log.
         "disabled loggers": disabled - {"uvicorn.access"},
+        # As that of `capfd` is once its test has ended.
+        "a closed stream of logs": any(
+            getattr(getattr(handler, "stream", None), "closed", False) for handler in logging.root.handlers
+        ),
     }
