@@ -10,8 +10,8 @@ from pathlib import Path
 from time import monotonic
 
 from tests.faults.outcome import Outcome
-from tests.faults.site import free_port
 from tests.faults.stage import SQLITE
+from tests.support.servers.ports import own_port
 from tests.support.servers.postgresql import PostgreSQL
 
 NAMES = {"migration": "a migration is killed", "fold": "the fold is killed"}
@@ -32,7 +32,7 @@ def _run(work: str, database: str, seed: int, chosen: int | None) -> Outcome:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="faults-")))
         url = f"sqlite+aiosqlite:///{folder}/duograph.sqlite"
         if database != SQLITE:
-            server = PostgreSQL(folder, free_port())
+            server = PostgreSQL(folder, own_port())
             stack.callback(server.kill)
             # Databases are copied for each attempt, which need not reach the disk.
             server.create(fsync="off")

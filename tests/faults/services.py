@@ -9,8 +9,9 @@ from uuid import uuid4
 import httpx
 
 from tests.faults.beside import Beside, told
-from tests.faults.site import free_port, until
+from tests.faults.site import until
 from tests.faults.stage import POSTGRESQL, Fault, Stage
+from tests.support.servers.ports import own_port
 from tests.support.servers.postgresql import PostgreSQL
 from tests.support.servers.rate_limiting import redis_server
 from tests.support.servers.s3_server import S3Server
@@ -125,7 +126,7 @@ class StoppedReplica(Fault):
     databases = (POSTGRESQL,)
 
     async def prepare(self, stage: Stage) -> None:
-        self.replica = PostgreSQL(stage.site.folder / "replica", free_port())
+        self.replica = PostgreSQL(stage.site.folder / "replica", own_port())
         self.replica.data.parent.mkdir()
         stage.stack.callback(self.replica.kill)
         await asyncio.to_thread(stage.postgresql.copy_to, self.replica)

@@ -18,16 +18,11 @@ from storage.migrations.run import upgrade
 from tests.support.commands.command import Command, Process
 from tests.support.servers.citus import Cluster
 from tests.support.servers.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.servers.ports import own_port
 from tests.support.servers.postgresql import PostgreSQL
 
 WORKERS = 2
 PATIENCE_SECONDS = 300
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 async def until(condition: Callable[[], Any], what: str) -> float:
@@ -60,7 +55,7 @@ class Site:
     settings: dict[str, str] = field(default_factory=dict)
     program: tuple[str, ...] | None = None
     cluster: Cluster | None = None
-    port: int = field(default_factory=free_port)
+    port: int = field(default_factory=own_port)
     _process: Process | None = None
     _tenant: Tenant | None = None
 

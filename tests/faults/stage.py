@@ -12,9 +12,10 @@ from typing import ClassVar
 
 from tests.faults.checking import compare, verify
 from tests.faults.outcome import Outcome
-from tests.faults.site import Site, free_port
+from tests.faults.site import Site
 from tests.faults.writing import Record, Writing, writing
 from tests.support.servers.citus import cluster
+from tests.support.servers.ports import own_port
 from tests.support.servers.postgresql import PostgreSQL
 
 SQLITE, POSTGRESQL, CITUS = "SQLite", "PostgreSQL", "Citus"
@@ -111,7 +112,7 @@ async def _site(folder: Path, database: str, stack: AsyncExitStack) -> Site:
     if database == CITUS:
         spread = await asyncio.to_thread(stack.enter_context, cluster(folder))
         return Site(folder, spread.url, spread.nodes[0], cluster=spread)
-    server = PostgreSQL(folder, free_port())
+    server = PostgreSQL(folder, own_port())
     stack.callback(server.kill)
     await asyncio.to_thread(server.create)
     await asyncio.to_thread(server.start)

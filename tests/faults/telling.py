@@ -10,9 +10,10 @@ from pathlib import Path
 from aiohttp import web
 
 from tests.faults.services import JumpingClock
-from tests.faults.site import free_port, until
+from tests.faults.site import until
 from tests.faults.stage import Fault, Stage
 from tests.faults.told import Endpoint, read_log
+from tests.support.servers.ports import own_port
 from tests.support.servers.receiver import Received, Receiver, accept
 
 _READER = Path(__file__).with_name("feed_reader.py")
@@ -162,7 +163,7 @@ class FailingReceivers(Telling):
         self.receiver.answer = self._answer
         for path in (GOOD, SLOW, FAILING, NEVER, GONE):
             await self.tell(stage, path)
-        port = free_port()
+        port = own_port()
         await self.tell(stage, "down", f"http://127.0.0.1:{port}/down")
         await stage.go_on(200)
         await until(lambda: self.asked[NEVER] > 10 and self.asked[FAILING] > 10, "receivers are tried again")
