@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from oauth.scopes import Scope
 from resolvers.links import LINKS
-from resolvers.operations.admission import Demand, calls_for
 from resolvers.operations.context import Context
+from resolvers.operations.limits.admission import Demand, calls_for
 from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, ToMany, ToOne
 from resolvers.operations.shapes.chosen import Chosen
 from resolvers.operations.shapes.shaped import ShapedRow, page_counts

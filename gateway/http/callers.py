@@ -13,9 +13,9 @@ from gateway.web.kit.cookies import SESSION, Cookies
 from gateway.web.kit.origins import is_same_origin
 from oauth.authentication import assume, authenticate, authenticate_session
 from oauth.credentials import bearer_of
-from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
 from resolvers.operations.http.sent_headers import SentHeaders
+from resolvers.operations.limits.admission import admit
 from rest_compat.protocols.oauth import OWN_AUTHENTICATION
 from rest_compat.protocols.registration import CLIENT_PATH
 from schema.errors import Invalid, InvalidToken, problem

@@ -11,11 +11,11 @@ from gateway.http.response_headers import RawHeaders, completed
 from gateway.http.streamed_answers import send_parts
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
-from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer, Parts
 from resolvers.operations.context import Caller
 from resolvers.operations.http.compression import LEAST_BYTES, compressed, private_encoding_for
 from resolvers.operations.http.sent_headers import SentHeaders
+from resolvers.operations.limits.answer_size import FREE_BYTES
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})

@@ -213,7 +213,7 @@ class Front:
                 await caller.confirm()
             return answer
         except CredentialChanged:
-            # Until the credential is looked up again, it is nobody's request.
+            # The log names no caller until the credential is looked up again.
             exchange.caller = None
             exchange.budget.begin_again()
             caller = await self._caller(exchange, request.scope, sent, place, again=True)

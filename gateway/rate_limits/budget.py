@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
-from resolvers.operations.answer_size import calls_for_bytes
+from resolvers.operations.limits.answer_size import calls_for_bytes
 from schema.errors import RateLimited
 from storage.engine.payers import Payer
 

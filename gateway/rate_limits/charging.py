@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from resolvers.operations.admission import admit
 from resolvers.operations.context import Context
+from resolvers.operations.limits.admission import admit
 
 
 def charged(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:

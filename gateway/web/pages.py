@@ -13,8 +13,8 @@ from gateway.web.kit.assets import static_route
 from gateway.web.kit.html import content_security_policy, html_page
 from gateway.web.kit.visits import NEVER_KEEP, Visit, page
 from resolvers.graph.http.endpoint import GRAPHQL_PATH
-from resolvers.operations.admission import admit
 from resolvers.operations.context import Context
+from resolvers.operations.limits.admission import admit
 from rest_compat.api import render_http_exception
 from rest_compat.routing.paths import OPENAPI_PATH, PREFIX
 

@@ -17,9 +17,9 @@ from oauth.provider.grants import GRANT_TYPES
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.credentials.oauth_clients import check_scopes, create_client, delete_client
-from resolvers.operations.admission import Demand, admit
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
+from resolvers.operations.limits.admission import Demand, admit
 from rest_compat.protocols.oauth import NO_STORE, endpoint
 from rest_compat.routing.paths import PROTOCOL_PREFIX
 from schema.credentials.oauth_clients import OAuthClientCreate

@@ -5,11 +5,11 @@ from starlette.requests import Request
 
 from oauth.revocation.signed_reports import KeysOutOfReach, is_signed
 from resolvers.credentials.leaks import report_leaks
-from resolvers.operations.admission import Demand, admit
 from resolvers.operations.answers import Answer
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import operation_of
+from resolvers.operations.limits.admission import Demand, admit
 from resolvers.operations.runner import run
 from rest_compat.routing.paths import PREFIX
 from rest_compat.routing.reading import rest_name

@@ -11,12 +11,12 @@ from starlette.requests import Request
 
 from resolvers.expansion import read_expansion
 from resolvers.links import LINKS
-from resolvers.operations.admission import Demand, admit, charge_remainder, check_demands
 from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.http.etags import matches_weakly
 from resolvers.operations.http.sent_headers import sent_header
+from resolvers.operations.limits.admission import Demand, admit, charge_remainder, check_demands
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow, written_page
 from rest_compat.routing.reading import EXPAND, Arguments, located

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from resolvers.operations.answer_size import calls_for_bytes
+from resolvers.operations.limits.answer_size import calls_for_bytes
 from schema.errors import LARGEST_ANSWER
 from tests.support.callers.surfaces import GraphQL, Refused, Rest
 from tests.support.databases.large_rows import (

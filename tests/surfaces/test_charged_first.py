@@ -10,7 +10,7 @@ from gateway.rate_limits.budget import ROOF
 from gateway.rate_limits.limits import RateLimiter
 from oauth.scopes import Scope
 from resolvers.credentials.tokens import issue_token
-from resolvers.operations.answer_size import calls_for_bytes
+from resolvers.operations.limits.answer_size import calls_for_bytes
 from storage.enums import CredentialKind
 from storage.rows.rows import update_row
 from storage.tables.credentials.credentials import CredentialRow

@@ -18,7 +18,7 @@ from graphql import (
 from resolvers.graph.execution.fields import OPERATION
 from resolvers.graph.root import make_schema
 from resolvers.graph.survey.cost import survey
-from resolvers.operations.answer_size import calls_for_bytes
+from resolvers.operations.limits.answer_size import calls_for_bytes
 from schema.kit.links import MOST, SCOPE
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.servers.gateways import bearer, make_tenant, run_gateway

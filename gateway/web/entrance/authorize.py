@@ -25,7 +25,7 @@ from oauth.provider.protocol import Pairs
 from oauth.provider.reauthentication import is_fresh, read_pairs, spend
 from oauth.provider.redirects import form_target
 from oauth.provider.subjects import find_subject
-from resolvers.operations.admission import admit
+from resolvers.operations.limits.admission import admit
 from resolvers.operations.security_events import note_consent
 from schema.languages.speech import gettext
 from storage.engine.connections import Connection

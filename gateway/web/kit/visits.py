@@ -19,9 +19,9 @@ from gateway.web.kit.languages import formats_of, kept_language, spoken, words_o
 from gateway.web.kit.moments import zone_of
 from gateway.web.kit.signed_in import SignedIn, find_signed_in
 from oauth.authentication import authenticate_session
-from resolvers.operations.admission import Demand, admit
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import operation_of
+from resolvers.operations.limits.admission import Demand, admit
 from resolvers.operations.runner import run
 from resolvers.operations.security_events import note_refusals
 from resolvers.sign_in.by_second_factor import confirm_user, get_needed_confirmation

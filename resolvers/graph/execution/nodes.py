@@ -14,9 +14,9 @@ from sqlalchemy import Select, Uuid, bindparam, literal, select, union_all
 
 from resolvers.graph.execution.fields import OPERATION, located
 from resolvers.graph.execution.plain_fields import DEFINITION
-from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
+from resolvers.operations.limits.admission import Demand, check_demands
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from schema.errors import InsufficientScope, Invalid, NotFound, NotPermitted, Unauthorized

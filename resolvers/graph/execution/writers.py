@@ -11,8 +11,8 @@ from graphql import GraphQLEnumType, get_named_type, get_nullable_type, is_list_
 from resolvers.graph.execution.choices import Choice, Pages
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
-from resolvers.operations.answer_size import JoinedItems, counted
 from resolvers.operations.context import Context
+from resolvers.operations.limits.answer_size import JoinedItems, counted
 from resolvers.operations.rows.links import LinkedPage, LinkedRow
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
 from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, key, rest_writer

@@ -34,12 +34,12 @@ from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, admit_survey
 from resolvers.graph.survey.problem_places import bounded, separated
 from resolvers.graph.survey.surveys import Survey
-from resolvers.operations.admission import admit, charge_remainder, largest_body
-from resolvers.operations.answer_size import dumped
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.http.sent_headers import sent_list
+from resolvers.operations.limits.admission import admit, charge_remainder, largest_body
+from resolvers.operations.limits.answer_size import dumped
 from resolvers.operations.security_events import note_refusals
 from schema.errors import (
     LARGEST_ANSWER,

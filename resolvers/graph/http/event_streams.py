@@ -11,8 +11,8 @@ import structlog
 from resolvers.graph.execution.planned.streams import Stream
 from resolvers.graph.http.errors import body_of, written
 from resolvers.graph.survey.problem_places import separated
-from resolvers.operations.answer_size import dumped
 from resolvers.operations.context import Context
+from resolvers.operations.limits.answer_size import dumped
 from resolvers.operations.outages import unforeseen
 from schema.errors import Failure, Internal
 

@@ -16,10 +16,10 @@ from resolvers.graph.http.endpoint import EVERYTHING, GRAPHQL_PATH, GraphQLEndpo
 from resolvers.graph.http.errors import body_of, failure_of, written
 from resolvers.graph.http.event_streams import results_of
 from resolvers.graph.http.requests import read_message
-from resolvers.operations.admission import admit
-from resolvers.operations.answer_size import dumped
 from resolvers.operations.bodies import parse_json
 from resolvers.operations.context import Context
+from resolvers.operations.limits.admission import admit
+from resolvers.operations.limits.answer_size import dumped
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.security_events import note_refusals
 from schema.errors import Failure, InsufficientScope, Internal, InvalidToken, RateLimited

@@ -32,7 +32,7 @@ from resolvers.graph.execution.fields import FIRST, OPERATION
 from resolvers.graph.survey.refused_arguments import weight_of_field
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.totals import Totals
-from resolvers.operations.admission import Demand, calls_for
+from resolvers.operations.limits.admission import Demand, calls_for
 from schema.errors import Invalid, TooComplex, problem
 from schema.kit.links import MOST, SCOPE
 from schema.kit.nodes import LOOKUP

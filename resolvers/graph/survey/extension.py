@@ -36,10 +36,10 @@ from resolvers.graph.survey.refused_arguments import (
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.used_fields import used_by
 from resolvers.graph.survey.validation import validate
-from resolvers.operations.admission import Demand, charge_remainder, check_demands, first_refusal
 from resolvers.operations.bodies import body_too_large
 from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.limits.admission import Demand, charge_remainder, check_demands, first_refusal
 from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
 from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex, TooLarge, problem
 from storage.engine.payers import Payer, making

@@ -5,8 +5,8 @@ from functools import cached_property
 
 from graphql import FieldNode
 
-from resolvers.operations.admission import Demand
 from resolvers.operations.declaration import LARGEST_BODY, Operation
+from resolvers.operations.limits.admission import Demand
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resolvers.operations.admission import calls_for
+from resolvers.operations.limits.admission import calls_for
 
 
 @dataclass(slots=True)

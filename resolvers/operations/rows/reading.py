@@ -12,8 +12,8 @@ from sqlalchemy import Select, Table, Uuid, bindparam, select
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
-from resolvers.operations.answer_size import read_lines
 from resolvers.operations.context import Context
+from resolvers.operations.limits.answer_size import read_lines
 from resolvers.operations.rows.access import Seen, absent, visible
 from resolvers.operations.rows.lists import Cursors, Listing, key_places, open_cursor, page_of
 from resolvers.operations.rows.page_forms import Forms, PageForm, rounded, seen_by

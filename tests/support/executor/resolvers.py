@@ -27,9 +27,9 @@ from resolvers.graph.execution.nodes import node_with
 from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.graph.survey.documents import KeptDocument
 from resolvers.links import LINKS
-from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import Operation
+from resolvers.operations.limits.admission import Demand, check_demands
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.reading import read_by_keys

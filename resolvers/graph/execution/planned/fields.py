@@ -15,9 +15,9 @@ from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import Selected, SelectedField
 from resolvers.graph.execution.writers import RefusedPage, Writing, selection_writer
-from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
+from resolvers.operations.limits.admission import Demand, check_demands
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.runner import run

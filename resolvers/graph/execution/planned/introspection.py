@@ -21,7 +21,7 @@ from graphql import (
 
 from resolvers.graph.execution.planned.fields import Answering, Path, PlannedField, Values
 from resolvers.graph.execution.selections import TYPE_NAME, SelectedField
-from resolvers.operations.answer_size import counted
+from resolvers.operations.limits.answer_size import counted
 
 # The types of all arguments of introspection and of directives.
 _OF_ARGUMENTS = frozenset({"Boolean", "String"})

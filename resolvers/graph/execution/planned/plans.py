@@ -48,8 +48,8 @@ from resolvers.graph.execution.selections import (
     fragments_of,
     switches_of,
 )
-from resolvers.operations.admission import Demand, first_refusal
 from resolvers.operations.context import Caller, Context
+from resolvers.operations.limits.admission import Demand, first_refusal
 from resolvers.operations.rows.routing import is_cluster
 from resolvers.operations.rows.together import run_together
 from schema.errors import TooComplex

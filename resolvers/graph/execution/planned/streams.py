@@ -12,7 +12,7 @@ from resolvers.graph.execution.model_writers import ModelWriter, read_field
 from resolvers.graph.execution.planned.fields import Answering, Path, PlannedOperation
 from resolvers.graph.execution.planned.nodes import PlannedNode
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
-from resolvers.operations.admission import Demand, check_demands
+from resolvers.operations.limits.admission import Demand, check_demands
 from resolvers.operations.live import Live
 from resolvers.operations.runner import run
 from schema.changes.live import FollowedChange
