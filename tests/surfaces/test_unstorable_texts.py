@@ -47,14 +47,21 @@ def filled(path: str, value_of: Callable[[str], str]) -> str:
 
 @pytest.fixture
 def client(gateway, tenant):
-    """Asks with a credential of the tenant's: its token, or a new session of its user in a browser."""
+    """Asks with a credential of the tenant's: its token, or a session of its user in a browser.
+
+    A session that a request has ended is the last of its path.
+    """
+    sessions: dict[str, Any] = {}
 
     async def ask(method: str, address: str, **options: Any) -> Any:
         headers = {**HTML, **options.pop("headers", {})}
         if address.startswith(("/api", "/graphql")):
             headers.setdefault("Authorization", f"Bearer {tenant.personal_token}")
         elif "Cookie" not in headers:
-            session = await start_session(gateway, tenant.user_id)
+            path = address.partition("?")[0]
+            if path not in sessions:
+                sessions[path] = await start_session(gateway, tenant.user_id)
+            session = sessions[path]
             headers["Cookie"] = f"duograph_session={session.text}"
             if "form" in options:
                 options["form"] |= {TOKEN: token_for(SECRET.encode(), session.text)}
