@@ -6,11 +6,14 @@ from functools import partial
 from typing import Any
 
 import structlog
+from starlette.types import Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.http.joined_answers import JoinedAnswer
+from gateway.http.response_headers import RawHeaders
 from gateway.http.streamed_answers import end_stream, is_stream
 from gateway.http.unsent_answers import UnsentAnswers, bytes_left
+from gateway.http.whole_answers import CONNECTION, head_of
 
 MOST_HEADER_BYTES = 64 * 1024
 # A body that delivers fewer bytes than this within the patience has stalled.
@@ -64,7 +67,6 @@ class PatientProtocol(HttpToolsProtocol):
         self._left_since = 0.0
         # When the client last left no room for more of its answer.
         self._full_since = 0.0
-        self._answer: JoinedAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
         self._awaits_body = False
@@ -74,18 +76,25 @@ class PatientProtocol(HttpToolsProtocol):
         self._other_bytes = 0
         self._since = 0.0
         self._is_last = False
+        # When the connection began to wait for its next request; None while there is one.
+        self._idle_since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._answers = JoinedAnswer(transport)
         self._since = self.loop.time()
         self._check_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self.timeout_keep_alive_task):
+            if timer is not None:
+                timer.cancel()
         self._unsent.release(self)
         super().connection_lost(exc)
         self._end_stream()
+        if self.cycle is not None:
+            # Both would stay in memory until the next collection.
+            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[typeddict-item]
 
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
@@ -119,8 +128,8 @@ class PatientProtocol(HttpToolsProtocol):
             super().on_headers_complete()
             if self.cycle is None:
                 return  # A WebSocket takes the connection over.
-            self._answer = JoinedAnswer(self.transport)
-            self.cycle.transport = self._answer  # type: ignore[assignment]
+            self.cycle.transport = self._answers  # type: ignore[assignment]
+            self.cycle.scope[CONNECTION] = self  # type: ignore[typeddict-unknown-key]
             if self._is_last:
                 self.cycle.keep_alive = False
                 self._end_stream()
@@ -141,8 +150,34 @@ class PatientProtocol(HttpToolsProtocol):
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_message_complete()
 
+    def answer_at_once(self, send: Send, status: int, headers: RawHeaders, body: bytes) -> bool:
+        """Write the answer by one system call, without a message for each of its parts.
+
+        False for what needs messages: an answer that another layer wants to see (`send` is its own), one to
+        HEAD, one that waits for its client, one after which the connection ends, and one whose client has
+        gone.
+        """
+        cycle, transport = self.cycle, self.transport
+        is_ours = send == cycle.send and cycle.keep_alive and not cycle.response_started
+        is_open = is_ours and not (cycle.disconnected or self.flow.write_paused or transport.is_closing())
+        if not is_open or cycle.scope["method"] == "HEAD":
+            return False
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        transport.writelines((head_of(status, cycle.default_headers + headers), body))
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
+
     def on_response_complete(self) -> None:
-        super().on_response_complete()
+        self._answers.end()
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                self._start_asgi_task(*self.pipeline.pop())
+            else:
+                self._await_request()
         if self.flow.write_paused:
             self._holds_answer = True
             # The loop keeps the whole answer until its last byte is with the system.
@@ -157,13 +192,31 @@ class PatientProtocol(HttpToolsProtocol):
         self._unsent.release(self)
         super().resume_writing()
 
+    def _await_request(self) -> None:
+        """Begin to wait for the next request: by one timer for many, as most come long before its end."""
+        self._idle_since = self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self._end_wait_after(self.timeout_keep_alive)
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle_since = None
+
     def timeout_keep_alive_handler(self) -> None:
         """Close the connection that sends no further request; the wait begins once the answer has left."""
-        if self.transport.get_write_buffer_size() and not self.transport.is_closing():
-            again, seconds = self.timeout_keep_alive_handler, self.timeout_keep_alive
-            self.timeout_keep_alive_task = self.loop.call_later(seconds, again)
+        self.timeout_keep_alive_task = None
+        if self._idle_since is None or self.transport.is_closing():
+            return
+        if self.transport.get_write_buffer_size():
+            self._await_request()
+            return
+        left = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left > 0:
+            self._end_wait_after(left)
         else:
-            super().timeout_keep_alive_handler()
+            self.transport.close()
+
+    def _end_wait_after(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
 
     @property
     def address(self) -> str:
@@ -242,8 +295,7 @@ class PatientProtocol(HttpToolsProtocol):
         """Close the connection, after a status if a request has begun and has no answer yet."""
         is_begun = self._header_bytes > 0
         is_answered = self._awaits_body and self.cycle is not None and self.cycle.response_started
-        if self._answer is not None:
-            self._answer.flush()
+        self._answers.flush()
         if is_begun and not is_answered:
             self.transport.write(
                 b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"

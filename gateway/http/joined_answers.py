@@ -7,12 +7,12 @@ _CONTINUE = b"HTTP/1.1 100 "
 
 
 class JoinedAnswer:
-    """What one answer is written to: the connection's transport, but for the head.
+    """What the answers of a connection are written to: its transport, but for their heads.
 
     Uvicorn writes the head alone, which costs a system call and wakes the client for nothing. It waits here
     for what is written next, at most until the loop's next turn.
 
-    It knows nothing of the request, which knows it: both would stay in memory until the next collection.
+    It knows nothing of the requests, which know it: they would stay in memory until the next collection.
     """
 
     __slots__ = ("_head", "_is_begun", "_transport")
@@ -34,6 +34,11 @@ class JoinedAnswer:
         else:
             self._is_begun, self._head = True, data
             asyncio.get_running_loop().call_soon(self.flush)
+
+    def end(self) -> None:
+        """The answer is complete: what is written next begins another."""
+        self.flush()
+        self._is_begun = False
 
     def flush(self) -> None:
         """Write the head if it still waits: the body has none, or comes later."""
