@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import structlog
@@ -94,7 +95,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._end_stream()
         if self.cycle is not None:
             # Both would stay in memory until the next collection.
-            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[typeddict-item]
+            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[literal-required]
 
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
@@ -114,12 +115,8 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
         self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
-        size, hosts = len(self.url), 0
-        for name, value in self.headers:
-            size += len(name) + len(value)
-            if name == b"host":
-                hosts += 1
-        self._header_bytes = size
+        self._header_bytes = len(self.url) + sum(map(len, chain.from_iterable(self.headers)))
+        hosts = [name for name, _ in self.headers].count(b"host")
         if hosts != 1 and not (hosts == 0 and self.parser.get_http_version() == "1.0"):
             # A proxy may choose another of several than we do (RFC 9112, 3.2). The parser stops, and uvicorn
             # answers with 400.
@@ -129,7 +126,7 @@ class PatientProtocol(HttpToolsProtocol):
             if self.cycle is None:
                 return  # A WebSocket takes the connection over.
             self.cycle.transport = self._answers  # type: ignore[assignment]
-            self.cycle.scope[CONNECTION] = self  # type: ignore[typeddict-unknown-key]
+            self.cycle.scope[CONNECTION] = self  # type: ignore[literal-required]
             if self._is_last:
                 self.cycle.keep_alive = False
                 self._end_stream()
