@@ -1,7 +1,6 @@
-"""Connections: many are accepted at once, and stalled ones are closed, so that they tie up no resources."""
+"""Connections: whole answers are written at once, and stalled ones are closed: they tie up no resources."""
 
 import asyncio
-import socket
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -23,19 +22,8 @@ CHECKS = 10
 # How long a connection that has sent nothing stays open when the server stops: its first request may be on
 # its way, and a client that has just connected cannot know that it has to connect again.
 LAST_SECONDS = 2
-# Each costs a system call at every new connection.
-ACCEPTED_AT_ONCE = 8
 
 log = structlog.get_logger()
-
-
-def copies_of(listener: socket.socket) -> list[socket.socket]:
-    """A listening socket, several times: in a turn of its loop, uvloop accepts one connection from each.
-
-    Under load a turn answers a request of every client. From one socket, the last of 32 clients that connect
-    together would wait for 32 turns.
-    """
-    return [listener, *(listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1))]
 
 
 def patient_protocol(stall_seconds: float, most_unsent_bytes: int) -> Any:
@@ -95,7 +83,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._end_stream()
         if self.cycle is not None:
             # Both would stay in memory until the next collection.
-            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[literal-required]
+            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[misc]
 
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
