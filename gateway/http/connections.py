@@ -1,8 +1,8 @@
-"""Connections: many are accepted at once, and stalled ones are closed, so that they tie up no resources."""
+"""Connections: whole answers are written at once, and stalled ones are closed: they tie up no resources."""
 
 import asyncio
-import socket
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import structlog
@@ -22,19 +22,8 @@ CHECKS = 10
 # How long a connection that has sent nothing stays open when the server stops: its first request may be on
 # its way, and a client that has just connected cannot know that it has to connect again.
 LAST_SECONDS = 2
-# Each costs a system call at every new connection.
-ACCEPTED_AT_ONCE = 8
 
 log = structlog.get_logger()
-
-
-def copies_of(listener: socket.socket) -> list[socket.socket]:
-    """A listening socket, several times: in a turn of its loop, uvloop accepts one connection from each.
-
-    Under load a turn answers a request of every client. From one socket, the last of 32 clients that connect
-    together would wait for 32 turns.
-    """
-    return [listener, *(listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1))]
 
 
 def patient_protocol(stall_seconds: float, most_unsent_bytes: int) -> Any:
@@ -110,12 +99,8 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
         self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
-        size, hosts = len(self.url), 0
-        for name, value in self.headers:
-            size += len(name) + len(value)
-            if name == b"host":
-                hosts += 1
-        self._header_bytes = size
+        self._header_bytes = len(self.url) + sum(map(len, chain.from_iterable(self.headers)))
+        hosts = [name for name, _ in self.headers].count(b"host")
         if hosts != 1 and not (hosts == 0 and self.parser.get_http_version() == "1.0"):
             # A proxy may choose another of several than we do (RFC 9112, 3.2). The parser stops, and uvicorn
             # answers with 400.
@@ -125,7 +110,7 @@ class PatientProtocol(HttpToolsProtocol):
             if not self._is_cycle_of_request():
                 return  # A WebSocket takes the connection over.
             self.cycle.transport = self._answers  # type: ignore[assignment]
-            self.cycle.scope[CONNECTION] = self  # type: ignore[typeddict-unknown-key]
+            self.cycle.scope[CONNECTION] = self  # type: ignore[literal-required]
             if self._is_last:
                 self.cycle.keep_alive = False
                 self._end_stream()
@@ -153,8 +138,7 @@ class PatientProtocol(HttpToolsProtocol):
         """Write the answer by one system call, without a message for each of its parts.
 
         False for what needs messages: an answer that another layer wants to see (`send` is its own), one to
-        HEAD, one that waits for its client, one after which the connection ends, and one whose client has
-        gone.
+        HEAD, one whose client has gone or is waited for, and one after which the connection ends.
         """
         cycle, transport = self.cycle, self.transport
         is_ours = send == cycle.send and cycle.keep_alive and not cycle.response_started
@@ -197,7 +181,7 @@ class PatientProtocol(HttpToolsProtocol):
             if timer is not None:
                 timer.cancel()
         if self.cycle is not None:
-            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[typeddict-item]
+            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[misc]
 
     def _is_cycle_of_request(self) -> bool:
         """Whether uvicorn answers the request that is being read; the last cycle may be of an earlier one."""

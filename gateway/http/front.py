@@ -209,7 +209,7 @@ class Front:
             except Exception:
                 await caller.confirm()
                 raise
-            if caller.assumed is not None:
+            if not caller.is_confirmed:
                 await caller.confirm()
             return answer
         except CredentialChanged:

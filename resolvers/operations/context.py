@@ -120,6 +120,11 @@ class Caller:
             return None
         return self.principal or self.noted_principal
 
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the credential was looked up, and `confirm` has nothing to do."""
+        return self.assumed is None or self.assumed.is_confirmed
+
     async def confirm(self) -> None:
         """Look the credential up, unless that was done. Raises `CredentialChanged`."""
         if self.assumed is not None:

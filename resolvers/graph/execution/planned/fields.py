@@ -14,7 +14,7 @@ from resolvers.graph.execution.fields import located, selected_paths, validated
 from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import Selected, SelectedField
-from resolvers.graph.execution.writers import RefusedPage, Writing, selection_writer
+from resolvers.graph.execution.writers import RefusedPage, Writing, selected_object, selection_writer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.limits.admission import Demand, check_demands
@@ -199,7 +199,9 @@ class Reading:
         writer = choice.writers.get(shape)
         if writer is None:
             if is_page(self.below):
-                writer = PageWriter(self.below, lambda items: selection_writer(shape, items, choice))
+                writer = PageWriter(
+                    self.below, lambda items, source: selected_object(shape, items, choice, source)
+                )
             else:
                 writer = selection_writer(shape, self.below, choice)
             choice.writers[shape] = writer
