@@ -57,7 +57,8 @@ async def read_one(
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     chosen = _chosen(ctx, shape, "")
     principal = narrowed(ctx.principal, model)
-    if shape.reads_others(chosen) and await must_be_parted(ctx, principal, model):
+    has_several = principal.one_workspace_id is None and shape.reads_others(chosen)
+    if has_several and await must_be_parted(ctx, principal, model):
         principal = ctx.principal.about(await _workspace_of(ctx, model, seen, values))
     key = ("one", model, shape, seen, chosen, tuple(values), form_of(principal))
 
@@ -148,11 +149,13 @@ async def read_page(
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     principal = narrowed(ctx.principal, listing.model, getattr(query, "workspace_id", None))
     is_late = listing.groups is None and (query.page or 1) > 1
-    has_parts = shape.reads_others(_chosen(ctx, shape, "data."))
-    is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)
+    may_be_parted = principal.one_workspace_id is None and (
+        is_late or shape.reads_others(_chosen(ctx, shape, "data."))
+    )
+    is_parted = may_be_parted and await must_be_parted(ctx, principal, listing.model)
     prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
     values = {**principal.ids, **prepared.values, **ctx.places}
-    plan = plan_for(ctx, prepared.form, lambda: prepared.form.statement(principal))
+    plan = plan_for(ctx, prepared.form, partial(prepared.form.statement, principal))
     replica = prepared.replica and ctx.may_be_late
     ((total, found),) = await ctx.fetch(plan, values, replica=replica)
     listed = read_lines(ctx.caller, found)

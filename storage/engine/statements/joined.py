@@ -22,7 +22,7 @@ class JoinedText(KeptText):
     """
 
     def __init__(self, parts: Sequence[KeptText]) -> None:
-        self._parts = parts
+        self._parts = [(str(number), part) for number, part in enumerate(parts)]
         self.depends_on_values, self.reads_lines = False, True
         self.is_one_row, self.is_united = True, False
         self.places, self.columns = 0, 0
@@ -39,8 +39,10 @@ class JoinedText(KeptText):
         self.text = f"SELECT * FROM {', '.join(texts)}"  # noqa: S608 - of compiled statements
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
-        own = enumerate(self._parts)
-        return [argument for number, part in own for argument in part.arguments(values[str(number)])]
+        arguments: list[Any] = []
+        for name, part in self._parts:
+            arguments += part.arguments(values[name])
+        return arguments
 
     def split(self, row: Sequence[Any]) -> list[list[Sequence[Any]]]:
         """The rows of each part."""

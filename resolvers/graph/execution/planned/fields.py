@@ -162,9 +162,8 @@ class Reading:
     ) -> Any:
         """What is selected from the result of an operation."""
         choice = self.choice(answering.pages)
-        value = self.written(
-            await run(operation, self._context(answering, operation, choice), arguments), answering
-        )
+        result = await run(operation, self._context(answering, operation, choice), arguments)
+        value = self._written(result, answering, choice)
         if answering.has_refusals and self.links:
             answering.refuse_links(value, self.below, path)
         return value
@@ -183,11 +182,13 @@ class Reading:
 
     def written(self, result: Any, answering: Answering) -> Any:
         """What is selected from a result."""
+        return self._written(result, answering, self.choice(answering.pages))
+
+    def _written(self, result: Any, answering: Answering, choice: Choice) -> Any:
         caller = answering.ctx.caller
         # Of most answers it is known beforehand that they are small enough.
         is_long = caller.bytes_read > PARSED_AT_ONCE
         is_counted = is_long or caller.bytes_read * self.below.times > LARGEST_ANSWER
-        choice = self.choice(answering.pages)
         writing = Writing(answering.ctx, answering.pages, is_counted, answering.has_refusals)
         if isinstance(result, ShapedRow):
             return writing.part(self._writer(choice, result.shape), result.line)
