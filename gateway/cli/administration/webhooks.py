@@ -96,7 +96,8 @@ def trigger(gateway: str, token: str, kind: str, *, workspace: str | None) -> No
 
 def _send(receiver: httpx.Client, url: str, signer: Webhook, change: Mapping[str, Any]) -> str:
     """What became of it, in words."""
-    body = orjson.dumps({"type": change["kind"], "timestamp": change["at"], "data": change["data"]})
+    told = {name: change[name] for name in ("resource_id", "data")}
+    body = orjson.dumps({"type": change["kind"], "timestamp": change["at"], **told})
     at = datetime.now(UTC)
     headers = {
         "content-type": "application/json",
