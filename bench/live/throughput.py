@@ -1,7 +1,8 @@
 """How many webhooks a second one process delivers to a receiver that answers at once, over kept connections.
 
 `python -m bench.live.throughput`. On each database, endpoints are told of customers that exist, by turns
-alone and beside one whose receiver never answers, to which as much is due. Exits with 1 if a target is missed.
+alone and beside one whose receiver never answers, to which as much is due. Exits with 1 if a target is
+missed.
 """
 
 import asyncio

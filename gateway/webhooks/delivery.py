@@ -117,9 +117,12 @@ class Delivery:
         for key in keys[: max(0, MOST_WORKERS - len(self._workers))]:
             worker = asyncio.create_task(self._work(key), name=f"{TASK_NAME}webhooks {key.id}")
             # What came for its endpoint while it ended is not left to the next look.
-            worker.add_done_callback(lambda _, home=key.workspace_id: self._services.webhooks.wake([home]))
+            worker.add_done_callback(partial(self._look_again, key))
             self._workers[key] = worker
         return more
+
+    def _look_again(self, key: EndpointKey, _: "asyncio.Task[None]") -> None:
+        self._services.webhooks.wake([key.workspace_id])
 
     def _next_look(self) -> set[UUID] | None:
         """The workspaces to look at now, or None for all of them."""
@@ -156,7 +159,7 @@ class Delivery:
         return more
 
     async def _follow_one(self, connection: Connection, key: EndpointKey) -> float | None:
-        """Make deliveries of the next changes; in how many seconds to go on with more, None if none is left."""
+        """Make deliveries of the next changes; the seconds until more can be made, None if none is left."""
         endpoint = await _lock(connection, key)
         if endpoint is None or not endpoint.is_enabled:
             return None

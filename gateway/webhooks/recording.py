@@ -76,7 +76,8 @@ async def _fail(
     connection: Connection, failed: Sequence[tuple[WebhookDeliveryRow, Attempt]], at: datetime
 ) -> None:
     """Plan the next attempts, in a few statements for all that were sent together."""
-    chance, planned = random(), defaultdict[datetime | None, list[WebhookDeliveryRow]](list)
+    chance = random()  # noqa: S311 - it spreads retries, and keeps no secret
+    planned = defaultdict[datetime | None, list[WebhookDeliveryRow]](list)
     for delivery, attempt in failed:
         attempts = delivery.attempts - delivery.attempts_before
         due_at = next_try(attempts, delivery.first_due_at, at, attempt.retry_after, lambda: chance)

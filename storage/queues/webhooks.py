@@ -82,7 +82,8 @@ async def endpoints_behind(
 async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Sequence[str]) -> bool:
     """Turn the next changes of the log into deliveries of an endpoint, which is locked.
 
-    Returns whether more follow. The position is kept in the same transaction, so that a process which dies has done all of it or nothing.
+    Returns whether more follow. The position is kept in the same transaction, so that a process which dies
+    has done all of it or nothing.
     """
     key = EndpointKey(endpoint.workspace_id, endpoint.id)
     own = and_(_endpoints.c.workspace_id == key.workspace_id, _endpoints.c.id == key.id)

@@ -132,8 +132,12 @@ async def test_what_fails_together_is_planned_together_and_holds_back_later_chan
     rows = [
         {
             **dict.fromkeys(("at", "first_due_at", "due_at"), moment),
-            **{"workspace_id": home, "endpoint_id": key.id, "change_id": uuid4(), "position": position},
-            **{"kind": "share.updated", "resource_id": resource_id},
+            "workspace_id": home,
+            "endpoint_id": key.id,
+            "change_id": uuid4(),
+            "position": position,
+            "kind": "share.updated",
+            "resource_id": resource_id,
         }
         for position, resource_id in enumerate([*shares, None, *shares, None])
     ]
