@@ -9,8 +9,6 @@ from aiohttp import web
 from sqlalchemy import select, update
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from gateway.webhooks import delivery as delivery_module
-from gateway.webhooks import sending
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
@@ -60,6 +58,16 @@ async def change(sender, table, row, **values):
     own = (table.c.workspace_id == row.workspace_id) & (table.c.id == row.id)
     async with sender.database.write() as connection:
         await connection.execute(update(table).where(own).values(values))
+
+
+async def rewind(sender, made):
+    """Have the endpoint be told the whole log at once."""
+    endpoint = made["webhook_endpoint"]
+    own = (_endpoints.c.workspace_id == UUID(endpoint["workspace_id"])) & (
+        _endpoints.c.id == UUID(endpoint["id"])
+    )
+    async with sender.database.write() as connection:
+        await connection.execute(update(_endpoints).where(own).values(position=0))
 
 
 def when(sender, made, condition):
@@ -179,66 +187,6 @@ async def test_one_resource_that_fails_keeps_its_order_and_holds_up_no_other(sen
         told[each.content["data"]["id"]].append(each.content["type"])
     assert told[bad["id"]] == ["share.created", "share.created", "share.updated"]
     assert told[good["id"]] == ["share.created"]
-
-
-async def test_an_endpoint_that_hangs_keeps_no_other_waiting(sender, workspace, receiver):
-    hangs = await Receiver().start()
-    begun = []
-
-    async def hang(received):
-        begun.append(received)
-        await release.wait()
-        return await accept(received)
-
-    release = asyncio.Event()
-    hangs.answer = hang
-    slow = await add_endpoint(workspace, hangs, "share.created")
-    made = await add_endpoint(workspace, receiver, "share.created")
-    await create_share(workspace)
-    await when(sender, made, every("succeeded"))
-    await create_share(workspace)
-    await when(sender, made, lambda rows: len(rows) == 2 and every("succeeded")(rows))
-    release.set()
-    await when(sender, slow, every("succeeded"))
-    await hangs.stop()
-
-
-async def rewind(sender, made):
-    """Have the endpoint be told the whole log at once."""
-    endpoint = made["webhook_endpoint"]
-    own = (_endpoints.c.workspace_id == UUID(endpoint["workspace_id"])) & (
-        _endpoints.c.id == UUID(endpoint["id"])
-    )
-    async with sender.database.write() as connection:
-        await connection.execute(update(_endpoints).where(own).values(position=0))
-
-
-async def test_one_that_lets_everything_wait_gives_its_place_to_another(
-    sender, workspace, receiver, monkeypatch
-):
-    """With one place, and more waiting for the one that hangs than is sent at a time."""
-    for name, value in {"MOST_WORKERS": 1, "AT_A_TIME": 2, "SECONDS_AFTER_HANGING": 3600}.items():
-        monkeypatch.setattr(delivery_module, name, value)
-    hangs, release = await Receiver().start(), asyncio.Event()
-
-    async def hang(received):
-        await release.wait()
-        return await accept(received)
-
-    hangs.answer = hang
-    for _ in range(5):
-        await create_share(workspace)
-    with monkeypatch.context() as patched:
-        patched.setattr(sending, "SECONDS", 0.1)
-        slow = await add_endpoint(workspace, hangs, "share.created")
-        await rewind(sender, slow)
-        await when_attempted(sender, slow)
-    made = await add_endpoint(workspace, receiver, "share.created")
-    await rewind(sender, made)
-    await when(sender, made, lambda rows: len(rows) == 5 and every("succeeded")(rows))
-    assert [row.attempts for row in await deliveries_of(sender, slow)] == [1, 1, 0, 0, 0]
-    release.set()
-    await hangs.stop()
 
 
 async def test_a_410_of_the_url_before_says_nothing_of_the_new_one(sender, workspace, receiver):
