@@ -252,7 +252,14 @@ class Delivery:
                 return await self._services.webhooks.send(message) if may_begin else None
 
         messages = [
-            Message(work.endpoint.url, str(each.change_id), payload.body, work.secrets, payload.scopes)
+            Message(
+                work.endpoint.url,
+                str(each.change_id),
+                payload.body,
+                work.secrets,
+                payload.scopes,
+                each.resource_id,
+            )
             for each, payload in zip(work.deliveries, payloads, strict=True)
         ]
         return await asyncio.gather(*map(send, messages))

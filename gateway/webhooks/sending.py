@@ -13,7 +13,7 @@ from gateway.webhooks.connections import Connections, place_of
 from schema.webhooks.services import Attempt, Message
 from storage.clock import now
 
-USER_AGENT = "Duograph-Webhooks"
+USER_AGENT, RESOURCE_ID = "Duograph-Webhooks", "duograph-resource-id"
 SECONDS = 10
 LONGEST_RETRY_AFTER = 3600
 # Of the answer's headers, the first are kept that have no more characters together.
@@ -58,8 +58,9 @@ def _written(message: Message, headers: Mapping[str, str]) -> bytes:
 
 
 def _headers(message: Message, at: datetime) -> dict[str, str]:
-    """The headers; one signature for each secret."""
+    """The headers; one signature for each secret. Of what is gone, the body would not say which it was."""
     body = message.body.decode()
+    about = {} if message.resource_id is None else {RESOURCE_ID: str(message.resource_id)}
     signatures = [Webhook(secret).sign(message.id, at, body) for secret in message.secrets]
     return {
         "host": place_of(message.url).netloc,
@@ -69,6 +70,7 @@ def _headers(message: Message, at: datetime) -> dict[str, str]:
         "webhook-id": message.id,
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": " ".join(signatures),
+        **about,
     }
 
 

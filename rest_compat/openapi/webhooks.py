@@ -19,6 +19,7 @@ _HEADERS = (
         {"type": "string"},
     ),
 )
+_RESOURCE_ID = ("duograph-resource-id", "The id of what changed, which may be gone; none for a batch.", _ID)
 _COUNT: Schema = {
     "type": "object",
     "required": ["count"],
@@ -45,7 +46,14 @@ def _entry(kind: ChangeKind) -> dict[str, Any]:
     return {
         "summary": kind.value,
         "description": kind.description,
-        "parameters": [header_parameter(*header, required=True) for header in _HEADERS],
+        "parameters": [
+            *(header_parameter(*header, required=True) for header in _HEADERS),
+            *(
+                []
+                if READABLE[kind.resource].shape is None
+                else [header_parameter(*_RESOURCE_ID, required=True)]
+            ),
+        ],
         "requestBody": {"content": content({"$ref": REF + _body_name(kind)}, JSON), "required": True},
         "responses": {
             "2XX": {"description": "Accepted. Any other status is sent again, in order for each resource."},
@@ -59,20 +67,13 @@ def _body(kind: ChangeKind) -> Schema:
     return {
         "type": "object",
         "description": f"What an endpoint gets for `{kind.value}`.",
-        "required": ["type", "timestamp", "resource_id", "data"],
+        "required": ["type", "timestamp", "data"],
         "properties": {
             "type": {"const": kind.value, "type": "string"},
             "timestamp": {"type": "string", "format": "date-time", "description": "The time of the change."},
-            "resource_id": _resource_id(kind),
             "data": _data(kind),
         },
     }
-
-
-def _resource_id(kind: ChangeKind) -> Schema:
-    if READABLE[kind.resource].shape is None:
-        return {"type": "null", "description": "A batch is no single resource."}
-    return {**_ID, "description": "The id of the resource, which may be gone."}
 
 
 def _data(kind: ChangeKind) -> Schema:

@@ -13,7 +13,7 @@ from oauth.scopes import Scope
 class Message:
     """What is sent, and where; `id` is that of the change, and `body` JSON.
 
-    `scopes` are those that read what is in the body.
+    `resource_id` is what the change is about, unless it is a batch. `scopes` are those that read what is in the body.
     """
 
     url: str
@@ -21,6 +21,7 @@ class Message:
     body: bytes = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
     scopes: Sequence[str] = ()
+    resource_id: UUID | None = None
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,8 @@ async def test_a_change_is_told_signed_as_standard_webhooks_and_recorded(sender,
     content = received.verified(made["secret"])
     assert content["type"] == "share.created"
     assert content["data"] == await workspace.get_share(id=share["id"])
-    assert content["resource_id"] == share["id"]
+    assert content.keys() == {"type", "timestamp", "data"}
+    assert received.headers["duograph-resource-id"] == share["id"]
     (logged,) = (await workspace.get_changes(resource_id=share["id"]))["data"]
     assert (received.id, content["timestamp"]) == (logged["id"], logged["at"])
     assert received.headers["user-agent"] == "Duograph-Webhooks"
@@ -121,7 +122,7 @@ async def test_what_is_gone_is_told_by_its_id(sender, workspace, receiver):
     await workspace.delete_customer(id=customer["id"])
     await when(sender, made, every("succeeded"))
     (received,) = receiver.received
-    assert (received.content["resource_id"], received.content["data"]) == (customer["id"], None)
+    assert (received.headers["duograph-resource-id"], received.content["data"]) == (customer["id"], None)
 
 
 async def test_only_kinds_that_were_chosen_are_told_and_none_from_before(sender, workspace, receiver):

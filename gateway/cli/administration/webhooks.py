@@ -14,6 +14,7 @@ from standardwebhooks import Webhook
 
 from gateway.cli.administration.triggers import TRIGGERS
 from gateway.cli.kit.output import CommandError
+from gateway.webhooks.sending import RESOURCE_ID, USER_AGENT
 from resolvers.webhooks.secrets import PREFIX, SECRET_BYTES
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -122,16 +123,17 @@ def trigger(gateway: str, token: str, kind: str, *, workspace: str | None) -> No
 
 def _send(receiver: httpx.Client, url: str, signer: Webhook, change: Mapping[str, Any]) -> str:
     """What became of it, in words."""
-    told = {name: change[name] for name in ("resource_id", "data")}
-    body = orjson.dumps({"type": change["kind"], "timestamp": change["at"], **told})
+    body = orjson.dumps({"type": change["kind"], "timestamp": change["at"], "data": change["data"]})
     at = datetime.now(UTC)
     headers = {
         "content-type": "application/json",
-        "user-agent": "Duograph-Webhooks",
+        "user-agent": USER_AGENT,
         "webhook-id": change["id"],
         "webhook-timestamp": str(int(at.timestamp())),
         "webhook-signature": signer.sign(change["id"], at, body.decode()),
     }
+    if change["resource_id"] is not None:
+        headers[RESOURCE_ID] = change["resource_id"]
     try:
         answer = receiver.post(url, content=body, headers=headers)
     except httpx.HTTPError as error:
