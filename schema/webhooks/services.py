@@ -13,7 +13,8 @@ from oauth.scopes import Scope
 class Message:
     """What is sent, and where; `id` is that of the change, and `body` JSON.
 
-    `resource_id` is what the change is about, unless it is a batch. `scopes` are those that read what is in the body.
+    `resource_id` is what the change is about, unless it is a batch. `scopes` are those that read what is in
+    the body.
     """
 
     url: str
