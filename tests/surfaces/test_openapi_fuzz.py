@@ -1,6 +1,5 @@
 """The OpenAPI document against the running gateway: generated calls, good and bad, keep its promises."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,11 +18,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from rest_compat.openapi.document import openapi_document
+from tests.support.measures.cases import cases
 from tests.support.servers.live import serve
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
-# Of all operations together; derandomized, so that a run can be repeated.
-REQUESTS = int(os.environ.get("REQUESTS", "0"))
 # What is long enough to break a limit of a field may also be too long for a body.
 REFUSALS = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 CONFIGURATION = SchemathesisConfig.from_dict(
@@ -46,7 +43,7 @@ def live(tmp_path_factory):
         yield running
 
 
-def cases() -> Iterator[Any]:
+def calls() -> Iterator[Any]:
     """Each operation with good input, unless its answer never ends, and with bad input if it has any."""
     document = schemathesis.openapi.from_dict(openapi_document(), config=CONFIGURATION)
     for operation in (found.ok() for found in document.get_all_operations()):
@@ -61,18 +58,19 @@ def _case(operation: Any, mode: GenerationMode) -> Any:
     return pytest.param(operation, mode, id=f"{operation.label}-{mode.value}")
 
 
-CASES = list(cases())
+CALLS = list(calls())
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("operation", "mode"), CASES)
+@pytest.mark.parametrize(("operation", "mode"), CALLS)
 def test_every_operation_answers_as_documented(operation, mode, live):
     address, tenant = live
     headers = {"Authorization": f"Bearer {tenant.token}"}
 
     @settings(
-        max_examples=-(-REQUESTS // len(CASES)) or EXAMPLES,
+        max_examples=cases(5, len(CALLS)),
         deadline=None,
+        # So that a run can be repeated.
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
