@@ -26,6 +26,18 @@ async def customer(rest):
 
 
 @pytest.fixture
+async def sale(rest, customer):
+    """A session of a customer with a payment of ¥1,900."""
+    share = await rest.create_share(data={"name": "Field guide", "prices": [{"amount_type": "free"}]})
+    ids = {"share_id": share["id"], "customer_id": customer["id"]}
+    session = await rest.create_file_share_session(
+        data={"file_size_bytes": 4200, "price_amount": 1900, "price_currency": "jpy", **ids}
+    )
+    data = {"amount": 1900, "currency": "jpy", "platform_fee": 90}
+    return await rest.record_payment(id=session["id"], data=data)
+
+
+@pytest.fixture
 async def activity(rest):
     return await make_activity(rest)
 

@@ -47,6 +47,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield served_site
 
 
+async def test_paper_has_what_was_found_in_dark_text_over_its_whole_width(
+    chromium: Browser, site: Site
+) -> None:
+    async with opened(chromium, site[0], scheme="dark") as page:
+        await enter(page, site, ADDRESS)
+        await page.emulate_media(media="print")
+        for without in (".question", ".sidebar", ".menu", "nav.pages"):
+            await expect(page.locator(without).first).to_be_hidden()
+        width = await page.evaluate("document.querySelector('main').clientWidth / document.body.clientWidth")
+        assert width > 0.95
+        assert await lightness(page) == 765
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 async def test_controls_stay_in_view_and_hide_nothing_that_has_the_focus(
     chromium: Browser, site: Site, width: int

@@ -66,3 +66,21 @@ async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
     nothing = f"{NO_DATA} None {NO_DATA} None"
     assert f"bo@example.com bo@example.com {nothing} 5 Jan 2026, 09:30 " in owner.text
     assert f"Cy cy@example.com {nothing} {NO_DATA} None " in owner.text
+
+
+async def test_a_customer_shows_what_it_spent_and_did_the_newest_first(
+    owner: Any, rest: Any, sale: Any, tenant: Any
+) -> None:
+    base, session = f"/{tenant.slug}", sale["file_share_session_id"]
+    await rest.record_download(id=session, data={})
+    await rest.refund_payment(id=sale["id"], data={"amount": 900})
+    await owner.open(f"{base}/customers/{sale['customer_id']}")
+    assert "Spent ¥1,000 Last seen" in owner.text
+    assert "Timeline Sessions 1 Downloads 1 Payments 1 Refunds 1 Events 1" in owner.text
+    lines = ("Refunded Field guide ¥900", "Downloaded Field guide", "Opened Field guide", "Customer Created")
+    places = [owner.text.index(line) for line in lines]
+    assert places == sorted(places)
+    assert owner.text.index("Downloaded") < owner.text.index("Paid Field guide ¥1,900") < places[2]
+    for path in ("sessions", "payments", "events"):
+        assert f"{base}/{path}?customer_id={sale['customer_id']}" in owner.reading.links
+    assert f"{base}/sessions/{session}" in owner.reading.links

@@ -120,6 +120,7 @@ async def test_an_image_is_uploaded_in_parts_with_its_progress(
         await page.get_by_role("button", name="Save share").last.click()
         image = page.get_by_role("img", name="cover.png")
         await expect(image).to_be_visible()
+        await expect(page.locator("h1 img")).to_have_js_property("complete", True)
         assert await image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 64
     assert sorted(sent) == [len(content) - 8 * 1024 * 1024, 8 * 1024 * 1024]
     [media] = (await api.get(f"/shares/{share['id']}")).json()["medias"]

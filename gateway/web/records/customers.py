@@ -7,7 +7,7 @@ from gateway.web.kit.languages import NAMES
 from gateway.web.records.kit.cells import Cell, Column, Shown
 from gateway.web.records.kit.fields import Words
 from gateway.web.records.kit.figures import FIGURES, LAST_SEEN
-from gateway.web.records.kit.records import Parent, Records, Related, Step, Task
+from gateway.web.records.kit.records import Parent, Records, Related, Step, Strand, Task
 from gateway.web.words.portal import COUNTRIES
 from resolvers.customers.customers import (
     create_customer,
@@ -50,6 +50,10 @@ MEMBER_WORDS = {
 
 def _name(person: Customer | Member, _: Shown) -> Cell:
     return Cell("text", called(person))
+
+
+def _words(text: str) -> Column:
+    return Column("", draw=lambda record, shown: Cell("text", text))
 
 
 def called(person: Customer | Member) -> str:
@@ -153,11 +157,15 @@ CUSTOMERS = Records(
         ),
     ),
     measured_by="customer_id",
-    related=(
-        Related("customer-members", "customer_id", "Members", can_create=True),
-        Related("sessions", "customer_id", "Sessions"),
-        Related("payments", "customer_id", "Payments"),
-        Related("events", "customer_id", "Events"),
+    related=(Related("customer-members", "customer_id", "Members", can_create=True),),
+    timeline=(
+        Strand("sessions", "customer_id", "Sessions", at="created_at", says=_words("Opened")),
+        Strand("downloads", "customer_id", "Downloads", at="at", says=_words("Downloaded")),
+        Strand("payments", "customer_id", "Payments", at="at", says=_words("Paid"), amount=Column("amount")),
+        Strand(
+            "refunds", "customer_id", "Refunds", at="at", says=_words("Refunded"), amount=Column("amount")
+        ),
+        Strand("events", "customer_id", "Events", at="timestamp", says=Column("label")),
     ),
 )
 MEMBERS = Records(

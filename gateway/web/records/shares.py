@@ -69,9 +69,12 @@ def _price(share: Share, _: Shown) -> Cell:
     return priced(share.prices[0]) if share.prices else NOTHING
 
 
+def _picture(share: Share) -> str | None:
+    return next((file.public_url for file in share.medias if file.is_uploaded), None)
+
+
 def _name(share: Share, _: Shown) -> Cell:
-    images = [file.public_url for file in share.medias if file.is_uploaded]
-    return Cell("pictured", next(iter(images), None), note=share.name)
+    return Cell("pictured", _picture(share), note=share.name)
 
 
 def _custom_fields(share: Share, shown: Shown) -> Cell:
@@ -104,6 +107,7 @@ SHARES = Records(
     find=list_shares,
     get=get_share,
     called=lambda share: str(share.name),
+    picture=_picture,
     columns=(
         Column("name", draw=_name),
         Column("price_amount", "Price", _price),

@@ -1,19 +1,27 @@
-"""What happened with a record in the last 30 days: the figures above its page, each with its chart."""
+"""What happened with a record: charts of the last 30 days, and a timeline of records of several kinds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from gateway.web.dashboard.metrics.cards import Charts
 from gateway.web.dashboard.metrics.drawn import Card
 from gateway.web.dashboard.metrics.question import read_question
 from gateway.web.dashboard.parts import attempt
 from gateway.web.kit.visits import Visit
+from gateway.web.records.kit.cells import NOTHING, Column, Shown
 from gateway.web.records.kit.figures import own_currency
+from gateway.web.records.kit.lists import Heading, Row, Table
+from gateway.web.records.kit.names import names_in
+from gateway.web.records.kit.records import Records, Strand
 from resolvers.metrics.metrics import get_metrics
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
 
+NEWEST = 15
+_HEADINGS = ("Time", "What happened", "Share", "Amount")
+_SHARE = Column("share_id")
 MEASURED = ("file_share_revenue", "file_share_sessions", "file_share_downloads")
 
 
@@ -52,3 +60,43 @@ async def _charts(
     arguments = question.arguments(workspace)
     part = await attempt(visit.call(get_metrics, filters={**arguments, "metrics": list(MEASURED)}))
     return None if part.content is None else Charts(question, arguments, part.content, workspace)
+
+
+class Counted(NamedTuple):
+    """How many records there are of a kind; `address` is that of their list, or empty."""
+
+    heading: str
+    total: int
+    address: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    table: Table
+    counts: Sequence[Counted]
+
+
+async def timeline_of(
+    visit: Visit, workspace: Workspace, every: Mapping[str, Records], strands: Sequence[Strand], record: Any
+) -> Timeline:
+    """The newest of all records that the strands select with this one."""
+    found: list[tuple[datetime, Strand, Any]] = []
+    counts, shown = [], Shown(f"/{workspace.slug}")
+    for strand in strands:
+        records = every[strand.path]
+        selected = {strand.by: strand.filter_of(records, record)}
+        newest = {"sorting": [f"-{strand.at}"], "limit": NEWEST}
+        listing = await visit.call(records.find, filters=selected | newest)
+        found += [(getattr(each, strand.at), strand, each) for each in listing.data]
+        address = "" if records.parent else f"{shown.base}/{strand.path}?{strand.by}={record.id}"
+        counts.append(Counted(strand.heading, listing.meta.total, address))
+    found = sorted(found, key=lambda each: each[0], reverse=True)[:NEWEST]
+    shown.names.update(await names_in(visit, [each for _, _, each in found]))
+    rows = [_row(strand, each, shown) for _, strand, each in found]
+    return Timeline(Table([Heading(title) for title in _HEADINGS], rows), counts)
+
+
+def _row(strand: Strand, record: Any, shown: Shown) -> Row:
+    columns = (Column(strand.at), strand.says, _SHARE, strand.amount)
+    cells = [column.cell(record, shown) if column else NOTHING for column in columns]
+    return Row(f"{shown.base}/{strand.path}/{record.id}", cells)

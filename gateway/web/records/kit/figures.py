@@ -1,6 +1,7 @@
-"""Columns of a list with what happened with each of its records in the last 30 days."""
+"""What happened with records: columns of lists for the last 30 days, and figures since the beginning."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from gateway.web.charts.numbers import Measure
@@ -12,9 +13,10 @@ from resolvers.metrics.totals import Totals, get_last_seen, get_totals
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
 from storage.metrics.definitions import BY_SLUG
-from storage.metrics.periods import Interval
+from storage.metrics.periods import FIRST_DATE, Interval
 
 REVENUE = "file_share_revenue"
+_LIFETIMES = {"customer_id": "Spent", "share_id": "Revenue so far"}
 _HEADINGS = {REVENUE: "Revenue, 30 days", "file_share_sessions": "Sessions, 30 days"}
 
 
@@ -56,9 +58,35 @@ async def figures_of(
                 figures[str(record.id), slug] = Cell("figure", text, number=f"{total:g}")
             figures[str(record.id), REVENUE] = _revenue(own, own_currency(record, workspace))
     if measured_by == "customer_id":
-        seen = await attempt(visit.call(get_last_seen, workspace_id=workspace.id, customer_ids=ids))
-        figures |= {(str(id), LAST_SEEN.name): Cell("moment", at) for id, at in (seen.content or {}).items()}
+        seen = await _last_seen(visit, workspace, ids)
+        figures |= {(str(id), LAST_SEEN.name): Cell("moment", at) for id, at in seen.items()}
     return figures
+
+
+async def lifetime_of(
+    visit: Visit, workspace: Workspace, measured_by: str, record: Any
+) -> list[tuple[str, Cell]]:
+    """Revenue since the beginning, and when a customer was last seen, with their titles.
+
+    None is said of what never was, or to a member who may not read metrics.
+    """
+    question, _ = read_question({}, workspace)
+    asked = question.filters(workspace) | question.dates() | {"start_date": FIRST_DATE.isoformat()}
+    asked |= {"interval": Interval.YEAR.value, "metrics": [REVENUE]}
+    asked |= {"group_by": measured_by.removesuffix("_id"), measured_by: [str(record.id)]}
+    totals = (await attempt(visit.call(get_totals, filters=asked))).content or {}
+    said = []
+    if (own := totals.get(record.id)) is not None:
+        said.append((_LIFETIMES[measured_by], _revenue(own, own_currency(record, workspace))))
+    if measured_by == "customer_id":
+        seen = await _last_seen(visit, workspace, [str(record.id)])
+        said += [(LAST_SEEN.title, Cell("moment", at)) for at in seen.values()]
+    return said
+
+
+async def _last_seen(visit: Visit, workspace: Workspace, ids: Sequence[Any]) -> Mapping[Any, datetime]:
+    seen = await attempt(visit.call(get_last_seen, workspace_id=workspace.id, customer_ids=ids))
+    return seen.content or {}
 
 
 def _revenue(totals: Totals, currency: Currency) -> Cell:

@@ -11,10 +11,11 @@ from gateway.web.kit.calls import call_of
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit, page
 from gateway.web.kit.workspaces import workspace_of
-from gateway.web.records.kit.activity import activity_of
+from gateway.web.records.kit.activity import activity_of, timeline_of
 from gateway.web.records.kit.cells import NOTHING, Shown, facts_of
 from gateway.web.records.kit.choices import uploaded_policy
 from gateway.web.records.kit.exports import export_list
+from gateway.web.records.kit.figures import lifetime_of
 from gateway.web.records.kit.lists import Heading, Table, show_list, table_of
 from gateway.web.records.kit.names import names_in
 from gateway.web.records.kit.records import Records, Related, Step, Task, back_from
@@ -170,6 +171,12 @@ class RecordPages:
             folded=[fact for (_, fact), is_folded in zip(facts, folded, strict=True) if is_folded],
             activity=await activity_of(visit, workspace, records.measured_by, record)
             if records.measured_by
+            else None,
+            lifetime=await lifetime_of(visit, workspace, records.measured_by, record)
+            if records.measured_by
+            else [],
+            timeline=await timeline_of(visit, workspace, self.every, records.timeline, record)
+            if records.timeline
             else None,
             tasks={name: task for name, task in records.tasks.items() if task.applies(record)},
             steps=[step for step in records.steps if step.applies(record)],

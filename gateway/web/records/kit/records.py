@@ -101,6 +101,15 @@ class Related:
         return [id] if is_list(query.model_fields[self.by].annotation) else id
 
 
+@dataclass(frozen=True)
+class Strand(Related):
+    """Related records as lines of a timeline: the field with the moment of each, and what its line says."""
+
+    at: str = ""
+    says: Column = field(kw_only=True)
+    amount: Column | None = None
+
+
 class Parent(NamedTuple):
     """The record that others belong to: the path of its pages, the field with its id, and its title."""
 
@@ -113,6 +122,7 @@ class Parent(NamedTuple):
 class Records:
     """The pages of one kind of record.
 
+    `picture` is the address of a record's image, or None. `timeline` are records that happened to it.
     `area` is their section of the sidebar and `path` the segment of their address. `hidden` fields are not on
     a record's page; `main_filters` are shown above the list, and the others on request. `empty` is what an
     empty list says. `measured_by` is the filter of metrics that selects what happened with a record. Records
@@ -142,6 +152,8 @@ class Records:
     tasks: Mapping[str, Task] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     related: tuple[Related, ...] = ()
+    timeline: tuple[Strand, ...] = ()
+    picture: Callable[[Any], str | None] = lambda record: None
     links: tuple[tuple[str, str], ...] = ()
     links_apply: Callable[[Any], bool] = lambda record: True
     live: tuple[ChangeKind, ...] = ()
