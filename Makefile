@@ -162,7 +162,7 @@ properties: setup  ## Try each property on many more random cases than the tests
 PROPERTIES = $(shell grep -rl --include='test_*.py' measures.cases tests)
 
 fuzz: setup  ## Send generated requests to the operations of openapi.json, and compare the answers with it (CASES=20000)
-	@CASES=$(or $(CASES),20000) nice -n 19 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=0 tests/surfaces/test_openapi_fuzz.py
+	@CASES=$(or $(CASES),20000) nice -n 19 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=0 --capture=sys tests/surfaces/test_openapi_fuzz.py
 
 clients-check: setup  ## Generate, compile and run the clients of every generator (the tests do so with one in each language)
 	@CLIENTS=all $(BIN)/python -m pytest -n 0 $(ORDER) tests/clients

@@ -2,7 +2,7 @@
 
 import os
 
-_ASKED = int(os.environ.get("CASES", "0"))
+ASKED = int(os.environ.get("CASES", "0"))
 
 
 def cases(usual: int, variants: int = 1) -> int:
@@ -10,4 +10,4 @@ def cases(usual: int, variants: int = 1) -> int:
 
     `usual` is for each variant, `CASES` for all of them together.
     """
-    return -(-_ASKED // variants) or usual
+    return -(-ASKED // variants) or usual
