@@ -5,11 +5,13 @@ A sealed text is `A256GCM.KEY.CONTENT`, with the id of its key; older ones are t
 """
 
 import hmac
-from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from base64 import b64decode, b64encode, urlsafe_b64decode
+from binascii import b2a_base64
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import StrEnum, unique
 from functools import lru_cache
+from hashlib import sha256
 from secrets import token_bytes
 from typing import Self
 
@@ -24,6 +26,9 @@ _KEY_BYTES = 32
 _ID_BYTES = 4
 _NONCE_BYTES = 12
 _SIGNATURE_BYTES = 32
+# Of SHA-256.
+_BLOCK_BYTES = 64
+_IN_URLS = bytes.maketrans(b"+/", b"-_")
 
 
 @unique
@@ -69,7 +74,7 @@ class Unreadable(Exception):
 
 def sign(secret: bytes, purpose: Purpose, *parts: str) -> str:
     """The signature of these parts in this order: 43 characters that are safe in URLs and cookies."""
-    return _signature(_keyed(secret, purpose), b"".join(map(_framed, parts)))
+    return _as_text(_keyed(secret, purpose).digest(b"".join(map(_framed, parts))))
 
 
 def is_signed(secret: bytes, purpose: Purpose, signature: str, *parts: str) -> bool:
@@ -109,8 +114,9 @@ def signer(secret: bytes, purpose: Purpose, *about: str) -> Callable[[bytes], st
     keyed, ending = _keyed(secret, purpose), b"".join(map(_framed, about))
 
     def sign_text(text: bytes) -> str:
-        encoded = _as_text(text)
-        return f"{encoded}.{_signature(keyed, _framed(encoded) + ending)}"
+        encoded = _encoded(text)
+        content = b"%b%b%b" % (len(encoded).to_bytes(8), encoded, ending)
+        return (encoded + b"." + _encoded(keyed.digest(content))).decode()
 
     return sign_text
 
@@ -174,16 +180,28 @@ def _key(secret: bytes, info: str) -> bytes:
     return HKDF(SHA256(), length=_KEY_BYTES, salt=None, info=info.encode()).derive(secret)
 
 
+class _Keyed:
+    """HMAC-SHA256 (RFC 2104) with one key, from two states that each signature copies.
+
+    `hmac` copies six. Its `digest` looks the algorithm up each time, which takes twice as long as that.
+    """
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, key: bytes) -> None:
+        block = key.ljust(_BLOCK_BYTES, b"\0")
+        self._inner, self._outer = (sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+
+    def digest(self, content: bytes) -> bytes:
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(content)
+        outer.update(inner.digest())
+        return outer.digest()
+
+
 @lru_cache(maxsize=64)
-def _keyed(secret: bytes, purpose: Purpose) -> hmac.HMAC:
-    return hmac.new(_key(secret, f"sign {purpose}"), digestmod="sha256")
-
-
-def _signature(keyed: hmac.HMAC, content: bytes) -> str:
-    # Copying takes half the time of `hmac.digest`, which looks the algorithm up each time.
-    own = keyed.copy()
-    own.update(content)
-    return _as_text(own.digest())
+def _keyed(secret: bytes, purpose: Purpose) -> _Keyed:
+    return _Keyed(_key(secret, f"sign {purpose}"))
 
 
 def _cipher(secret: bytes, purpose: Purpose) -> AESGCM:
@@ -201,7 +219,12 @@ def _as_bytes(text: str) -> bytes:
 
 
 def _as_text(content: bytes) -> str:
-    return urlsafe_b64encode(content).rstrip(b"=").decode()
+    return _encoded(content).decode()
+
+
+def _encoded(content: bytes) -> bytes:
+    """Base64 that is safe in URLs, without padding."""
+    return b2a_base64(content, newline=False).translate(_IN_URLS, b"=")
 
 
 def _of_text(text: str) -> bytes:

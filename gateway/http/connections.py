@@ -1,16 +1,19 @@
-"""Connections: many are accepted at once, and stalled ones are closed, so that they tie up no resources."""
+"""Connections: whole answers are written at once, and stalled ones are closed: they tie up no resources."""
 
 import asyncio
-import socket
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import structlog
+from starlette.types import Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.http.joined_answers import JoinedAnswer
+from gateway.http.response_headers import RawHeaders
 from gateway.http.streamed_answers import end_stream, is_stream
 from gateway.http.unsent_answers import UnsentAnswers, bytes_left
+from gateway.http.whole_answers import CONNECTION, head_of
 
 MOST_HEADER_BYTES = 64 * 1024
 # A body that delivers fewer bytes than this within the patience has stalled.
@@ -19,19 +22,8 @@ CHECKS = 10
 # How long a connection that has sent nothing stays open when the server stops: its first request may be on
 # its way, and a client that has just connected cannot know that it has to connect again.
 LAST_SECONDS = 2
-# Each costs a system call at every new connection.
-ACCEPTED_AT_ONCE = 8
 
 log = structlog.get_logger()
-
-
-def copies_of(listener: socket.socket) -> list[socket.socket]:
-    """A listening socket, several times: in a turn of its loop, uvloop accepts one connection from each.
-
-    Under load a turn answers a request of every client. From one socket, the last of 32 clients that connect
-    together would wait for 32 turns.
-    """
-    return [listener, *(listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1))]
 
 
 def patient_protocol(stall_seconds: float, most_unsent_bytes: int) -> Any:
@@ -64,7 +56,6 @@ class PatientProtocol(HttpToolsProtocol):
         self._left_since = 0.0
         # When the client last left no room for more of its answer.
         self._full_since = 0.0
-        self._answer: JoinedAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
         self._awaits_body = False
@@ -74,15 +65,17 @@ class PatientProtocol(HttpToolsProtocol):
         self._other_bytes = 0
         self._since = 0.0
         self._is_last = False
+        # When the connection began to wait for its next request; None while there is one.
+        self._idle_since: float | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._answers = JoinedAnswer(transport)
         self._since = self.loop.time()
         self._check_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._let_go()
         self._unsent.release(self)
         super().connection_lost(exc)
         self._end_stream()
@@ -101,34 +94,31 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._expect_headers()
+        self._idle_since = None
 
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
         self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
-        size, hosts = len(self.url), 0
-        for name, value in self.headers:
-            size += len(name) + len(value)
-            if name == b"host":
-                hosts += 1
-        self._header_bytes = size
+        self._header_bytes = len(self.url) + sum(map(len, chain.from_iterable(self.headers)))
+        hosts = [name for name, _ in self.headers].count(b"host")
         if hosts != 1 and not (hosts == 0 and self.parser.get_http_version() == "1.0"):
             # A proxy may choose another of several than we do (RFC 9112, 3.2). The parser stops, and uvicorn
             # answers with 400.
             raise ValueError("A request has one Host.")
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
-            if self.cycle is None:
+            if not self._is_cycle_of_request():
                 return  # A WebSocket takes the connection over.
-            self._answer = JoinedAnswer(self.transport)
-            self.cycle.transport = self._answer  # type: ignore[assignment]
+            self.cycle.transport = self._answers  # type: ignore[assignment]
+            self.cycle.scope[CONNECTION] = self  # type: ignore[literal-required]
             if self._is_last:
                 self.cycle.keep_alive = False
                 self._end_stream()
 
     def handle_websocket_upgrade(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._let_go()
         super().handle_websocket_upgrade()
+        self.parser = None  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -140,9 +130,37 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_body = False
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_message_complete()
+        if self._is_cycle_of_request() and self.cycle.response_complete:
+            # The rest of a body that the answer did not wait for.
+            self._await_request()
+
+    def answer_at_once(self, send: Send, status: int, headers: RawHeaders, body: bytes) -> bool:
+        """Write the answer by one system call, without a message for each of its parts.
+
+        False for what needs messages: an answer that another layer wants to see (`send` is its own), one to
+        HEAD, one whose client has gone or is waited for, and one after which the connection ends.
+        """
+        cycle, transport = self.cycle, self.transport
+        is_ours = send == cycle.send and cycle.keep_alive and not cycle.response_started
+        is_open = is_ours and not (cycle.disconnected or self.flow.write_paused or transport.is_closing())
+        if not is_open or cycle.scope["method"] == "HEAD":
+            return False
+        cycle.response_started = cycle.response_complete = True
+        cycle.waiting_for_100_continue = False
+        self._answers.write_whole(head_of(status, cycle.default_headers + headers), body)
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
 
     def on_response_complete(self) -> None:
-        super().on_response_complete()
+        self._answers.end()
+        if self.pipeline or self.transport.is_closing():
+            super().on_response_complete()
+        else:
+            # Uvicorn would make a timer for each wait.
+            self.server_state.total_requests += 1
+            self.flow.resume_reading()
+            self._await_request()
         if self.flow.write_paused:
             self._holds_answer = True
             # The loop keeps the whole answer until its last byte is with the system.
@@ -157,13 +175,43 @@ class PatientProtocol(HttpToolsProtocol):
         self._unsent.release(self)
         super().resume_writing()
 
+    def _let_go(self) -> None:
+        """Leave nothing that keeps the connection in memory until the next collection."""
+        for timer in (self._timer, self.timeout_keep_alive_task):
+            if timer is not None:
+                timer.cancel()
+        if self.cycle is not None:
+            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[misc]
+
+    def _is_cycle_of_request(self) -> bool:
+        """Whether uvicorn answers the request that is being read; the last cycle may be of an earlier one."""
+        return self.cycle is not None and self.cycle.scope is self.scope
+
+    def _await_request(self) -> None:
+        """Begin to wait for the next request: by one timer for many, as most come long before its end."""
+        self._idle_since = self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self._end_wait_after(self.timeout_keep_alive)
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle_since = None
+
     def timeout_keep_alive_handler(self) -> None:
         """Close the connection that sends no further request; the wait begins once the answer has left."""
-        if self.transport.get_write_buffer_size() and not self.transport.is_closing():
-            again, seconds = self.timeout_keep_alive_handler, self.timeout_keep_alive
-            self.timeout_keep_alive_task = self.loop.call_later(seconds, again)
+        self.timeout_keep_alive_task = None
+        if self._idle_since is None or self.transport.is_closing():
+            return
+        if self.transport.get_write_buffer_size():
+            self._await_request()
+            return
+        left = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left > 0:
+            self._end_wait_after(left)
         else:
-            super().timeout_keep_alive_handler()
+            self.transport.close()
+
+    def _end_wait_after(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
 
     @property
     def address(self) -> str:
@@ -242,8 +290,7 @@ class PatientProtocol(HttpToolsProtocol):
         """Close the connection, after a status if a request has begun and has no answer yet."""
         is_begun = self._header_bytes > 0
         is_answered = self._awaits_body and self.cycle is not None and self.cycle.response_started
-        if self._answer is not None:
-            self._answer.flush()
+        self._answers.flush()
         if is_begun and not is_answered:
             self.transport.write(
                 b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"

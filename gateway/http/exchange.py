@@ -9,6 +9,7 @@ from starlette.types import Message, Scope, Send
 from gateway.http.held_answers import HeldAnswer, held
 from gateway.http.response_headers import RawHeaders, completed
 from gateway.http.streamed_answers import send_parts
+from gateway.http.whole_answers import send_by_messages, send_whole
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answers import Answer, Parts
@@ -19,7 +20,7 @@ from resolvers.operations.limits.answer_size import FREE_BYTES
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})
-# Headers that neither the request nor its place gives.
+# Headers that neither the request nor its place gives; what they say is made by us alone.
 _ONLY_OWN = frozenset({"ETag"})
 _NO_HEADERS: RawHeaders = []
 
@@ -67,13 +68,13 @@ class Exchange:
             if answer.media_type is not None:
                 content.append((b"content-type", answer.media_type.encode("latin-1")))
         own = _raw(answer.headers) if answer.headers else _NO_HEADERS
+        self.status = answer.status
         if answer.headers.keys() <= _ONLY_OWN:
             headers = own + content + self._of_request() + self._of_place
+            await send_whole(scope, self._send, answer.status, headers, answer.body)
         else:
             headers = completed(own + content, self._of_request(), self._of_place)
-        self.status = answer.status
-        await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        await self._send({"type": "http.response.body", "body": answer.body})
+            await send_by_messages(self._send, answer.status, headers, answer.body)
 
     async def _write_parts(self, answer: Answer, parts: Parts, scope: Scope) -> None:
         try:

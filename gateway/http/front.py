@@ -209,8 +209,7 @@ class Front:
             except Exception:
                 await caller.confirm()
                 raise
-            if caller.assumed is not None:
-                await caller.confirm()
+            await caller.confirm()
             return answer
         except CredentialChanged:
             # The log names no caller until the credential is looked up again.

@@ -27,6 +27,7 @@ from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
+from storage.nothing_to_await import DONE
 from storage.objects.interface import ObjectStore
 from storage.objects.scanning import Scanner
 from storage.usage.document_counts import DocumentCounts
@@ -120,10 +121,9 @@ class Caller:
             return None
         return self.principal or self.noted_principal
 
-    async def confirm(self) -> None:
+    def confirm(self) -> Awaitable[None]:
         """Look the credential up, unless that was done. Raises `CredentialChanged`."""
-        if self.assumed is not None:
-            await self.assumed.confirm()
+        return DONE if self.assumed is None or self.assumed.is_confirmed else self.assumed.confirm()
 
     def once_confirmed(self, action: Callable[[], None]) -> None:
         """Do this once the credential is confirmed, which it is unless it was `assumed`; or never."""

@@ -4,8 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import inf
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from weakref import WeakSet
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -28,7 +29,13 @@ from storage.engine.statements.watched import StatementWatch, Watching, watch_en
 PATIENCE_SECONDS = 30
 
 PostgresqlKind: TypeAlias = Callable[[AsyncConnection, Any, Watching, Terms], PostgresqlConnection]
-_Queue: TypeAlias = "deque[asyncio.Future[Connection | None]]"
+
+
+class _Waiter(NamedTuple):
+    """A unit of work that waits: for a connection, or None if it is to open one. It gives up at `end`."""
+
+    served: "asyncio.Future[Connection | None]"
+    end: float
 
 
 class Connections:
@@ -59,8 +66,11 @@ class Connections:
         self._held = Held(most_of_one or max(1, size // PART))
         self._kind: PostgresqlKind = PostgresqlConnection
         self._opened: WeakSet[PostgresqlConnection] = WeakSet()
-        # Units of work that wait, by key: each gets a connection, or None if it is to open one.
-        self._waiting: dict[str | None, _Queue] = {}
+        # Units of work that wait, by key.
+        self._waiting: dict[str | None, deque[_Waiter]] = {}
+        # Ends waits that last too long. Most are short, and none has a timer of its own.
+        self._look: asyncio.TimerHandle | None = None
+        self._look_at = inf
 
     @property
     def free(self) -> int:
@@ -181,12 +191,12 @@ class Connections:
             self._free.append(connection)
         # More than one may be served: a key that gave this one back may have another that was free.
         while (self._free or self._left) and (waiter := self._next_waiter()) is not None:
-            waiter.set_result(self._next_connection())
+            waiter.served.set_result(self._next_connection())
 
-    def _next_waiter(self) -> "asyncio.Future[Connection | None] | None":
+    def _next_waiter(self) -> _Waiter | None:
         """The next unit of work that may have a connection, which counts for its key."""
         for key, queue in self._waiting.items():
-            while queue and queue[0].done():
+            while queue and queue[0].served.done():
                 queue.popleft()
             if queue and self._held.take(key):
                 waiter = queue.popleft()
@@ -198,22 +208,37 @@ class Connections:
 
     async def _wait(self, key: str | None) -> Connection | None:
         loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[Connection | None] = loop.create_future()
-        timer = loop.call_later(PATIENCE_SECONDS, _give_up, waiter)
+        served: asyncio.Future[Connection | None] = loop.create_future()
+        waiter = _Waiter(served, loop.time() + PATIENCE_SECONDS)
         self._waiting.setdefault(key, deque()).append(waiter)
+        if waiter.end < self._look_at:
+            self._look_again(loop, waiter.end)
         try:
-            return await waiter
+            return await served
         except BaseException:
             self._leave(key, waiter)
-            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+            if served.done() and not served.cancelled() and served.exception() is None:
                 # It was served in the moment in which its unit was cancelled.
                 self._held.end(key)
-                self._take_back(waiter.result())
+                self._take_back(served.result())
             raise
-        finally:
-            timer.cancel()
 
-    def _leave(self, key: str | None, waiter: "asyncio.Future[Connection | None]") -> None:
+    def _end_waits(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the waits that have lasted too long, and look again when the next one has."""
+        waiting = [each for queue in self._waiting.values() for each in queue if not each.served.done()]
+        moment = loop.time()
+        for each in waiting:
+            if each.end <= moment:
+                _give_up(each)
+        self._look_again(loop, min((each.end for each in waiting if each.end > moment), default=inf))
+
+    def _look_again(self, loop: asyncio.AbstractEventLoop, moment: float) -> None:
+        if self._look is not None:
+            self._look.cancel()
+        self._look = None if moment == inf else loop.call_at(moment, self._end_waits, loop)
+        self._look_at = moment
+
+    def _leave(self, key: str | None, waiter: _Waiter) -> None:
         """Let a unit of work wait no longer."""
         queue = self._waiting.get(key)
         if queue is not None:
@@ -270,7 +295,6 @@ def _lent(connection: Connection, payer: Payer | None) -> Connection:
     return connection
 
 
-def _give_up(waiter: asyncio.Future[Connection | None]) -> None:
-    if not waiter.done():
-        message = f"No connection to the database got free within {PATIENCE_SECONDS} seconds."
-        waiter.set_exception(PoolTimeout(message))
+def _give_up(waiter: _Waiter) -> None:
+    refusal = PoolTimeout(f"No connection to the database got free within {PATIENCE_SECONDS} seconds.")
+    waiter.served.set_exception(refusal)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import uvloop
 
-from gateway.http.connections import ACCEPTED_AT_ONCE, copies_of
+from gateway.http.accepting import ACCEPTED_AT_ONCE, copies_of
 
 
 async def accepted_in_two_turns(listener: socket.socket, clients: int) -> int:

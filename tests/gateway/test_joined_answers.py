@@ -6,12 +6,15 @@ import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import call, create_autospec
 
 import pytest
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.connections import patient_protocol
+from gateway.http.joined_answers import JoinedAnswer
+from gateway.http.whole_answers import send_whole
 from tests.support.measures.patience import PATIENCE_SECONDS
 
 ENOUGH = 65_536
@@ -68,7 +71,21 @@ ANSWERS = {f"/{answer.__name__}": answer for answer in (small, chunked, late, em
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    await ANSWERS[scope["path"]](receive, send)
+    if scope["path"] == "/whole":
+        await send_whole(scope, send, 200, [(b"content-length", b"5")], b"whole")
+    elif scope["path"] == "/seen":
+        await send_whole(scope, seen_by_a_layer(send), 200, [(b"content-length", b"5")], b"whole")
+    else:
+        await ANSWERS[scope["path"]](receive, send)
+
+
+def seen_by_a_layer(send: Any) -> Any:
+    async def add_header(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"].append((b"seen", b"yes"))
+        await send(message)
+
+    return add_header
 
 
 @pytest.fixture(scope="module", params=["uvloop", "asyncio"])
@@ -121,14 +138,31 @@ def test_head_and_body_arrive_together(connection: socket.socket) -> None:
         assert connection.recv(ENOUGH) == b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwhole"
 
 
+def test_a_whole_answer_is_the_same_at_once_and_by_messages(connection: socket.socket) -> None:
+    whole, head = (
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwhole",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n",
+    )
+    for _ in range(2):
+        connection.sendall(ask("/whole"))
+        assert connection.recv(ENOUGH) == whole
+    connection.sendall(ask("/seen"))
+    assert connection.recv(ENOUGH) == head + b"seen: yes\r\n\r\nwhole"
+    connection.sendall(ask("/whole", method="HEAD") + ask("/whole") + ask("/small") + ask("/whole"))
+    assert read_until(connection, whole * 3) == head + b"\r\n" + whole * 3
+    connection.sendall(ask("/whole", "Connection: close"))
+    assert read_all(connection) == head + b"connection: close\r\n\r\nwhole"
+
+
+@pytest.mark.parametrize("path", ["/small", "/whole"])
 @pytest.mark.long
-def test_a_request_is_gone_once_it_is_answered(connection: socket.socket) -> None:
+def test_a_request_is_gone_once_it_is_answered(connection: socket.socket, path: str) -> None:
     gc.collect()
     gc.disable()
     try:
         before = len(requests_in_memory())
         for _ in range(10):
-            connection.sendall(ask("/small"))
+            connection.sendall(ask(path))
             connection.recv(ENOUGH)
         # The connection holds its last one.
         assert len(requests_in_memory()) <= before + 1
@@ -138,6 +172,14 @@ def test_a_request_is_gone_once_it_is_answered(connection: socket.socket) -> Non
 
 def requests_in_memory() -> list[Any]:
     return [each for each in gc.get_objects() if isinstance(each, RequestResponseCycle)]
+
+
+def test_an_empty_body_is_no_part_of_what_is_written() -> None:
+    transport = create_autospec(asyncio.Transport, instance=True)
+    answers = JoinedAnswer(transport)
+    answers.write_whole(b"head", b"")
+    answers.write_whole(b"head", b"body")
+    assert transport.mock_calls == [call.write(b"head"), call.writelines((b"head", b"body"))]
 
 
 def test_a_body_in_parts_is_whole(connection: socket.socket) -> None:

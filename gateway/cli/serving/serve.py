@@ -23,7 +23,8 @@ from gateway.cli.serving.announcement import Announcement
 from gateway.cli.serving.freed_memory import give_back_large_pieces
 from gateway.cli.serving.workers import STOPS, Workers
 from gateway.cli.upkeep.warnings import warnings_of
-from gateway.http.connections import copies_of, patient_protocol
+from gateway.http.accepting import copies_of
+from gateway.http.connections import patient_protocol
 from gateway.http.sockets import socket_options
 from gateway.http.unsent_answers import MEBIBYTE
 from gateway.logs.logs import configure_logs, take_over_process

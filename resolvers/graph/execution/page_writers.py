@@ -1,14 +1,17 @@
 """Writers of pages: the items of a list, with its cursors, counts and position."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
-from resolvers.operations.shapes.writers import Source, Writer, key
+from resolvers.operations.shapes.writers import SERVICES, Source, key
 from schema.kit.pages import Page
 
 # Of the page's lines, the page and the answer in the making: a field's value.
 Part = Callable[[Sequence[Any], Any, Any], Any]
+# Of what is selected of an item: the expression of its object, in the source of a writer.
+ObjectOf = Callable[[Selected, Source], str]
 POSITIONS: Mapping[str, Callable[[Page[Any]], Any]] = {
     "has_next_page": lambda page: page.meta.next_cursor is not None,
     "has_previous_page": lambda page: page.meta.page is None or page.meta.page > 1,
@@ -18,10 +21,10 @@ POSITIONS: Mapping[str, Callable[[Page[Any]], Any]] = {
 
 
 class PageWriter:
-    """Writes the selected fields of a page; `writer_of` makes the writer of what is selected of its items."""
+    """Writes the selected fields of a page; `object_of` makes the expression of an item's object."""
 
-    def __init__(self, selected: Selected, writer_of: Callable[[Selected], Writer]) -> None:
-        self._parts = {name: _part(selected, each, writer_of) for name, each in selected.fields.items()}
+    def __init__(self, selected: Selected, object_of: ObjectOf) -> None:
+        self._parts = {name: _part(selected, each, object_of) for name, each in selected.fields.items()}
         names = {each.name for each in selected.fields.values()}
         self.shows_items_only = names <= {"data", TYPE_NAME}
 
@@ -30,15 +33,14 @@ class PageWriter:
         return {name: part(lines, page, writing) for name, part in self._parts.items()}
 
 
-def _part(owner: Selected, field: SelectedField, writer_of: Callable[[Selected], Writer]) -> Part:
+def _part(owner: Selected, field: SelectedField, object_of: ObjectOf) -> Part:
     below = field.below
     if below is None:
         return lambda *_: owner.type.name
     if field.name == "data":
-        write = writer_of(below)
-        return lambda lines, _, writing: writing.parts(lines, lambda line: write(line, writing))
+        return _items(below, object_of)
     if field.name == "edges":
-        return _edges(below, writer_of)
+        return _edges(below, object_of)
     if field.name == "pageInfo":
         return lambda _, page, __: {
             name: below.type.name if each.name == TYPE_NAME else POSITIONS[each.attribute](page)
@@ -47,21 +49,38 @@ def _part(owner: Selected, field: SelectedField, writer_of: Callable[[Selected],
     return lambda _, page, __: _counts(below, getattr(page, field.name))
 
 
-def _edges(edge: Selected, writer_of: Callable[[Selected], Writer]) -> Part:
-    source, fields = Source(), []
+def _items(item: Selected, object_of: ObjectOf) -> Part:
+    source = Source(SERVICES)
+    write = source.list_function("lines, services", "line in lines", object_of(item, source))
+
+    def write_items(lines: Sequence[Any], _: Any, writing: Any) -> Any:
+        if not writing.is_counted:
+            return write(lines, writing)
+        return writing.parts(lines, lambda line: write([line], writing)[0])
+
+    return write_items
+
+
+def _edges(edge: Selected, object_of: ObjectOf) -> Part:
+    source, fields, shows_cursors = Source(SERVICES), [], False
     for name, field in edge.fields.items():
         if field.below is not None:
-            value = f"{source.name(writer_of(field.below))}(line, services)"
+            value = object_of(field.below, source)
+        elif field.name == TYPE_NAME:
+            value = repr(edge.type.name)
         else:
-            value = repr(edge.type.name) if field.name == TYPE_NAME else "cursor_of(index)"
-        fields.append(f"    {key(name)}: {value},")
-    write = source.function("index, line, cursor_of, services", ["return {", *fields, "}"])
+            value, shows_cursors = "cursor", True
+        fields.append(f"{key(name)}: {value}")
+    write = source.list_function("edges, services", "line, cursor in edges", f"{{{', '.join(fields)}}}")
 
     def write_edges(lines: Sequence[Any], page: Any, writing: Any) -> Any:
-        cursor_of = page.data.cursor_of
-        return writing.parts(
-            enumerate(lines), lambda numbered: write(numbered[0], numbered[1], cursor_of, writing)
-        )
+        cursors: Iterable[Any] = repeat(None)
+        if shows_cursors:
+            cursors = map(page.data.cursor_of, range(len(lines)))
+        edges = zip(lines, cursors)  # noqa: B905 - without cursors there is no end of them
+        if not writing.is_counted:
+            return write(edges, writing)
+        return writing.parts(edges, lambda edge: write([edge], writing)[0])
 
     return write_edges
 

@@ -15,7 +15,15 @@ from resolvers.operations.context import Context
 from resolvers.operations.limits.answer_size import JoinedItems, counted
 from resolvers.operations.rows.links import LinkedPage, LinkedRow
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
-from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, key, rest_writer
+from resolvers.operations.shapes.writers import (
+    SERVICES,
+    Source,
+    Writer,
+    etag_of,
+    field_value,
+    key,
+    rest_writer,
+)
 from schema.errors import Invalid
 from schema.values.scalars import UNCHANGED, write_number
 
@@ -79,13 +87,20 @@ def selection_writer(shape: Shape[Any], selected: Selected, choice: Choice) -> W
 
     The names in the answer are a client's: `key` lets them into the source.
     """
-    source = Source("services.services")
+    source = Source(SERVICES)
+    writer: Writer = source.function(
+        "line, services", [f"return {selected_object(shape, selected, choice, source)}"]
+    )
+    return writer
+
+
+def selected_object(shape: Shape[Any], selected: Selected, choice: Choice, source: Source) -> str:
+    """The expression of a line's object with the selected fields, in the source of a writer."""
     fields = [
-        f"    {key(name)}: {_value(shape, selected, field, source, choice)},"
+        f"{key(name)}: {_value(shape, selected, field, source, choice)}"
         for name, field in selected.fields.items()
     ]
-    writer: Writer = source.function("line, services", ["return {", *fields, "}"])
-    return writer
+    return f"{{{', '.join(fields)}}}"
 
 
 def _value(shape: Shape[Any], owner: Selected, field: SelectedField, source: Source, choice: Choice) -> str:
@@ -124,7 +139,9 @@ def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Ca
     """A function of the cell of a page, the id of the object that links to it, and the `Writing`."""
     if field.below is None:
         raise TypeError("A page has fields.")
-    writer = PageWriter(field.below, lambda items: selection_writer(linked.shape, items, choice))
+    writer = PageWriter(
+        field.below, lambda items, source: selected_object(linked.shape, items, choice, source)
+    )
 
     def write(cell: Any, id: str | None, writing: Writing) -> dict[str, Any]:
         paging: Any = writing.pages[field]

@@ -190,7 +190,7 @@ class GraphQLEndpoint:
                     keep(sent, admitted, prepared)
                 ctx.count(request.kept.used(self._schema, sent.name))
                 data, errors = await request.plan.answer(ctx, prepared, admitted.demands)
-                return _bounded(data, request.placed(separated(errors)))
+                return _bounded(data, request.placed(separated(errors))) if errors else (data, errors)
         return await self._execute_at_first(ctx, sent, allowed, admitted)
 
     async def _execute_at_first(

@@ -18,11 +18,12 @@ from resolvers.operations.answers import JSON
 from resolvers.operations.bodies import announced_length, parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
-from resolvers.operations.http.sent_headers import sent_header
+from resolvers.operations.http.sent_headers import sent_header, sent_headers
 from schema.errors import Invalid, UnsupportedMediaType, problem
 from storage.caches import Cache
 
 _OBJECTS = ("variables", "extensions")
+_JSON = JSON.encode()
 BODY = "duograph.body"
 # A kept request takes less than this, measured with tracemalloc: three letters of its variables
 # may be an object, and each root field has validated arguments, with what readers work out from them.
@@ -110,7 +111,7 @@ async def read_json(request: Request, own_largest: Callable[[], int], ctx: Conte
 
     Raises `UnsupportedMediaType`, `Invalid`, `TooLarge` and what `text_of` raises.
     """
-    if sent_header(request, b"content-type") != JSON:
+    if sent_headers(request.scope).get(b"content-type") != _JSON:
         _check_media_type(request)
     announced = announced_length(request)
     # The caller's own limit does not matter to a body that is announced as short.

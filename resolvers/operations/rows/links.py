@@ -23,9 +23,11 @@ from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.lists import (
     Cursors,
+    Keys,
     Listing,
     continues,
     key_places,
+    keys_at,
     page_of,
     unverified_place,
 )
@@ -156,6 +158,11 @@ class LinkedPage:
         """The place of each sort key in a line."""
         return key_places(self.shape, self.link.listing.order(()))
 
+    @cached_property
+    def keys_of(self) -> Keys:
+        """Takes the sort keys out of a line."""
+        return keys_at(self.key_places)
+
     def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
         listing = self.link.listing
         table, order = listing.table, listing.order(())
@@ -192,7 +199,7 @@ class LinkedPage:
         # Only cursors are of a list.
         query: Any = paging if id is None else self.link.query(id, paging.limit, paging.page)
         shown = listed[: paging.limit]
-        cursor_of = Cursors(ctx, self.link.listing, query, shown, self.key_places)
+        cursor_of = Cursors(ctx, self.link.listing, query, shown, self.keys_of)
         rows: Any = ShapedRows(self.shape, shown, ctx.services, cursor_of)
         follows = self.is_continued and len(listed) > paging.limit
         return page_of(paging, rows, total, cursor_of(len(shown) - 1) if follows else None)

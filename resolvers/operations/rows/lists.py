@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -109,6 +110,18 @@ class Listing(Generic[Model]):
         return total_order(keys, table.c.id if self.identity is None else self.identity)
 
 
+# Of a line: its sort keys, as orjson writes them in a list.
+Keys = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def keys_at(places: Sequence[int]) -> Keys:
+    """Takes the sort keys at these places out of a line."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda line: line[place : place + 1]
+
+
 def key_places(shape: Shape[Any], order: Sequence[SortKey]) -> list[int]:
     """The place of each sort key in a line: that of its field, or else after all other cells."""
     places: list[int] = []
@@ -139,10 +152,8 @@ def page_of(
 class Cursors:
     """The cursors that continue the list of `query` after each of these lines, by the line's index.
 
-    `places` are those of the sort keys in a line. A cursor that is shown in several fields is made once.
+    `keys_of` takes the sort keys out of a line. A cursor that is shown in several fields is made once.
     """
-
-    __slots__ = ("_lines", "_made", "_places", "_signer", "_signs")
 
     def __init__(
         self,
@@ -150,24 +161,24 @@ class Cursors:
         listing: Listing[Any],
         query: ListQuery,
         lines: Sequence[Sequence[Any]],
-        places: Sequence[int],
+        keys_of: Keys,
     ) -> None:
         self._signs = (ctx, listing, query)
-        self._signer: Callable[[bytes], str] | None = None
-        self._lines, self._places = lines, places
+        self._lines, self._keys_of = lines, keys_of
         self._made: dict[int, str] = {}
 
     def __call__(self, index: int) -> str:
         made = self._made.get(index)
         if made is None:
-            if self._signer is None:
-                # Most pages show none.
-                ctx, listing, query = self._signs
-                place = _place(ctx, listing, query)
-                self._signer = signer(ctx.services.secret_key, Purpose.LIST_CURSOR, *place)
-            line = self._lines[index]
-            made = self._made[index] = self._signer(orjson.dumps([line[place] for place in self._places]))
+            keys = self._keys_of(self._lines[index])
+            made = self._made[index] = self._sign(orjson.dumps(keys))
         return made
+
+    @cached_property
+    def _sign(self) -> Callable[[bytes], str]:
+        """Signs for this list. Most pages show no cursor, and need none."""
+        ctx, listing, query = self._signs
+        return signer(ctx.services.secret_key, Purpose.LIST_CURSOR, *_place(ctx, listing, query))
 
 
 def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[Any]:

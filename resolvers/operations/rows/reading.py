@@ -15,7 +15,7 @@ from oauth.principals import Principal
 from resolvers.operations.context import Context
 from resolvers.operations.limits.answer_size import read_lines
 from resolvers.operations.rows.access import Seen, absent, visible
-from resolvers.operations.rows.lists import Cursors, Listing, key_places, open_cursor, page_of
+from resolvers.operations.rows.lists import Cursors, Keys, Listing, key_places, keys_at, open_cursor, page_of
 from resolvers.operations.rows.page_forms import Forms, PageForm, rounded, seen_by
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from resolvers.operations.rows.routing import must_be_parted, narrowed
@@ -57,7 +57,8 @@ async def read_one(
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     chosen = _chosen(ctx, shape, "")
     principal = narrowed(ctx.principal, model)
-    if shape.reads_others(chosen) and await must_be_parted(ctx, principal, model):
+    has_several = principal.one_workspace_id is None and shape.reads_others(chosen)
+    if has_several and await must_be_parted(ctx, principal, model):
         principal = ctx.principal.about(await _workspace_of(ctx, model, seen, values))
     key = ("one", model, shape, seen, chosen, tuple(values), form_of(principal))
 
@@ -148,11 +149,13 @@ async def read_page(
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     principal = narrowed(ctx.principal, listing.model, getattr(query, "workspace_id", None))
     is_late = listing.groups is None and (query.page or 1) > 1
-    has_parts = shape.reads_others(_chosen(ctx, shape, "data."))
-    is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)
+    may_be_parted = principal.one_workspace_id is None and (
+        is_late or shape.reads_others(_chosen(ctx, shape, "data."))
+    )
+    is_parted = may_be_parted and await must_be_parted(ctx, principal, listing.model)
     prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
     values = {**principal.ids, **prepared.values, **ctx.places}
-    plan = plan_for(ctx, prepared.form, lambda: prepared.form.statement(principal))
+    plan = plan_for(ctx, prepared.form, partial(prepared.form.statement, principal))
     replica = prepared.replica and ctx.may_be_late
     ((total, found),) = await ctx.fetch(plan, values, replica=replica)
     listed = read_lines(ctx.caller, found)
@@ -167,7 +170,7 @@ async def read_page(
         # What was deleted meanwhile is not there any more.
         shown = [key for key in shown if key[0] in read]
         lines = [read[key[0]] for key in shown]
-    cursor_of = Cursors(ctx, listing, query, shown, prepared.key_places)
+    cursor_of = Cursors(ctx, listing, query, shown, prepared.keys_of)
     rows = ShapedRows(shape, lines, ctx.services, cursor_of)
     cursor = cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
@@ -204,12 +207,12 @@ async def _lines_by_workspace(
 class _Prepared:
     """What is known of a page before it is read: its statement's form, and the values besides the caller's.
 
-    `key_places` are the places of the sort keys in a line; `replica` says whether a replica may answer.
+    `keys_of` takes the sort keys out of a line; `replica` says whether a replica may answer.
     """
 
     form: PageForm
     values: Mapping[str, Any]
-    key_places: Sequence[int]
+    keys_of: Keys
     replica: bool
 
 
@@ -261,7 +264,8 @@ def _prepare_place(
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
     # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
     replica = listing.replica and not query.is_of_changes()
-    return _Prepared(_shared(form), values, key_places(shape, listing.order(form.sorting)), replica)
+    keys_of = keys_at(key_places(shape, listing.order(form.sorting)))
+    return _Prepared(_shared(form), values, keys_of, replica)
 
 
 def _search(database: Database, listing: Listing[Any], shape: Shape[Any], filters: Forms) -> str | None:

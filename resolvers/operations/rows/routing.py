@@ -27,11 +27,10 @@ def narrowed(principal: Principal, model: type[SQLModel], asked: Collection[UUID
 async def must_be_parted(ctx: Context, principal: Principal, model: type[SQLModel]) -> bool:
     """Whether rows of several workspaces and what belongs to them are read in each of these by itself.
 
-    A cluster of databases refuses to read both in one statement.
+    A cluster of databases refuses to read both in one statement. Nothing is to be parted for a principal with
+    `one_workspace_id`.
     """
-    if principal.one_workspace_id is not None or COLUMN not in table_of(model).primary_key.columns:
-        return False
-    return await is_cluster(ctx)
+    return COLUMN in table_of(model).primary_key.columns and await is_cluster(ctx)
 
 
 async def is_cluster(ctx: Context) -> bool:

@@ -25,6 +25,10 @@ _NAME = re.compile("[_A-Za-z][_0-9A-Za-z]*")
 Writer = Callable[[Any, Any], Any]
 
 
+# The services in a writer whose second argument is an answer in the making.
+SERVICES = "services.services"
+
+
 class Source:
     """The source of a writer in the making: its lines, and the objects that they name."""
 
@@ -38,6 +42,14 @@ class Source:
         name = f"v{len(self.names)}"
         self.names[name] = value
         return name
+
+    def list_function(self, arguments: str, loop: str, item: str) -> Any:
+        """A function of several lines that makes the list of their items, without a call for each.
+
+        `loop` are the variables of the loop and what it goes through, `item` the expression of an item.
+        """
+        body = ["written = []", f"for {loop}:", f"    written.append({item})", "return written"]
+        return self.function(arguments, body)
 
     def function(self, arguments: str, lines: list[str]) -> Any:
         body = "\n".join(f"    {line}" for line in lines)

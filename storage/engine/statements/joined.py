@@ -22,31 +22,34 @@ class JoinedText(KeptText):
     """
 
     def __init__(self, parts: Sequence[KeptText]) -> None:
-        self._parts = parts
+        self._parts = [(str(number), part) for number, part in enumerate(parts)]
         self.depends_on_values, self.reads_lines = False, True
         self.is_one_row, self.is_united = True, False
         self.places, self.columns = 0, 0
+        # Where the columns of each part begin and end, and whether they have several rows.
+        self._spans: list[tuple[int, int, bool]] = []
         texts = []
         for number, part in enumerate(parts):
             ends = self.places + part.places
             text = with_places(part.text, range(self.places, ends))
             texts.append(f"({_in_one_row(text, part.columns) if part.is_united else text}) AS part_{number}")
             self.places = ends
+            self._spans.append((self.columns, self.columns + part.columns, part.is_united))
             self.columns += part.columns
         self.text = f"SELECT * FROM {', '.join(texts)}"  # noqa: S608 - of compiled statements
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
-        own = enumerate(self._parts)
-        return [argument for number, part in own for argument in part.arguments(values[str(number)])]
+        arguments: list[Any] = []
+        for name, part in self._parts:
+            arguments += part.arguments(values[name])
+        return arguments
 
     def split(self, row: Sequence[Any]) -> list[list[Sequence[Any]]]:
         """The rows of each part."""
-        rows, begins = list[list[Sequence[Any]]](), 0
-        for part in self._parts:
-            own = row[begins : begins + part.columns]
-            rows.append([own] if not part.is_united else _rows_of(own))
-            begins += part.columns
-        return rows
+        return [
+            _rows_of(row[begins:ends]) if is_united else [row[begins:ends]]
+            for begins, ends, is_united in self._spans
+        ]
 
 
 def _in_one_row(text: str, columns: int) -> str:
@@ -73,7 +76,7 @@ def can_join(kept: Kept, dialect: Dialect) -> bool:
 
 def joined(statements: Sequence[Kept], dialect: Dialect) -> tuple[JoinedText, Kept]:
     """The statements as one; those used least recently are forgotten."""
-    parts = tuple(kept.on(dialect) for kept in statements)
+    parts = tuple([kept.on(dialect) for kept in statements])
     found = _joined.get(parts)
     if found is None:
         text = JoinedText(parts)

@@ -11,7 +11,7 @@ from sqlalchemy import Row as SelectedRow
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.links import ToMany
-from resolvers.operations.rows.lists import Cursors, key_places, page_of, unverified_place
+from resolvers.operations.rows.lists import Cursors, key_places, keys_at, page_of, unverified_place
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
 from schema.errors import Invalid
@@ -117,8 +117,8 @@ def _page(ctx: Context, linked: ToMany, key: PageKey, numbered: list[Numbered]) 
     more = any(row.place > skipped + limit for row, _ in numbered) and here
     total = (numbered[0][0].total if numbered else 0) if key.counted and key.after is None else None
     query = linked.query(key.parent_id, limit, page)
-    places = key_places(linked.shape, linked.listing.order(()))
+    keys_of = keys_at(key_places(linked.shape, linked.listing.order(())))
     items = Listed([as_model(item) for item in here])
-    items.cursor_of = Cursors(ctx, linked.listing, query, [item.line for item in here], places)
+    items.cursor_of = Cursors(ctx, linked.listing, query, [item.line for item in here], keys_of)
     paging = Paging(limit, page, key.after)
     return page_of(paging, items, total, items.cursor_of(len(here) - 1) if more else None)

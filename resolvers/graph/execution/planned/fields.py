@@ -14,7 +14,7 @@ from resolvers.graph.execution.fields import located, selected_paths, validated
 from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import Selected, SelectedField
-from resolvers.graph.execution.writers import RefusedPage, Writing, selection_writer
+from resolvers.graph.execution.writers import RefusedPage, Writing, selected_object, selection_writer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.limits.admission import Demand, check_demands
@@ -162,9 +162,8 @@ class Reading:
     ) -> Any:
         """What is selected from the result of an operation."""
         choice = self.choice(answering.pages)
-        value = self.written(
-            await run(operation, self._context(answering, operation, choice), arguments), answering
-        )
+        result = await run(operation, self._context(answering, operation, choice), arguments)
+        value = self._written(result, answering, choice)
         if answering.has_refusals and self.links:
             answering.refuse_links(value, self.below, path)
         return value
@@ -183,11 +182,13 @@ class Reading:
 
     def written(self, result: Any, answering: Answering) -> Any:
         """What is selected from a result."""
+        return self._written(result, answering, self.choice(answering.pages))
+
+    def _written(self, result: Any, answering: Answering, choice: Choice) -> Any:
         caller = answering.ctx.caller
         # Of most answers it is known beforehand that they are small enough.
         is_long = caller.bytes_read > PARSED_AT_ONCE
         is_counted = is_long or caller.bytes_read * self.below.times > LARGEST_ANSWER
-        choice = self.choice(answering.pages)
         writing = Writing(answering.ctx, answering.pages, is_counted, answering.has_refusals)
         if isinstance(result, ShapedRow):
             return writing.part(self._writer(choice, result.shape), result.line)
@@ -199,7 +200,9 @@ class Reading:
         writer = choice.writers.get(shape)
         if writer is None:
             if is_page(self.below):
-                writer = PageWriter(self.below, lambda items: selection_writer(shape, items, choice))
+                writer = PageWriter(
+                    self.below, lambda items, source: selected_object(shape, items, choice, source)
+                )
             else:
                 writer = selection_writer(shape, self.below, choice)
             choice.writers[shape] = writer

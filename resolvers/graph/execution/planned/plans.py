@@ -199,15 +199,18 @@ class DocumentPlan:
         if self.kind is OperationType.SUBSCRIPTION:
             ((name, field),) = fields.items()
             return await field.answer(answering, [name]), errors
-        if await self._joins(ctx, fields):
+        if len(fields) > 1 and await self._joins(ctx):
             return await _answer_together(answering, fields)
-        return {name: await each.answer(answering, [name]) for name, each in fields.items()}, errors
+        data = {}
+        for name, each in fields.items():
+            data[name] = await each.answer(answering, [name])
+        return data, errors
 
-    async def _joins(self, ctx: Context, fields: Mapping[str, PlannedField]) -> bool:
-        """Whether the statements of the fields are read as one: on SQLite nothing waits for an answer, and a
-        cluster would have to send it to several nodes.
+    async def _joins(self, ctx: Context) -> bool:
+        """Whether the statements of several fields are read as one: on SQLite nothing waits for an answer,
+        and a cluster would have to send it to several nodes.
         """
-        if len(fields) < 2 or self.changes or ctx.services.database.is_sqlite:
+        if self.changes or ctx.services.database.is_sqlite:
             return False
         return not await is_cluster(ctx)
 
