@@ -5,8 +5,6 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 HOST ?= localhost
 WORKERS ?= auto
-EXAMPLES ?= 500
-CASES ?= 20000
 COUNT ?= 200
 MINUTES ?= 15
 SIZES ?= 100k,1M
@@ -21,7 +19,7 @@ ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 LONG_PART ?= 1
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share parity fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler citus cluster cluster-share properties fuzz clients-check uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -158,11 +156,13 @@ NOT_ON_A_CLUSTER = --deselect tests/file_shares/test_range_plans.py
 ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py moved_workspaces.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
 
 # Quietly: it takes hours, and nothing of it is about time.
-parity: setup  ## Compare surfaces, plans and metrics over many more random cases of each property (EXAMPLES=500)
-	@EXAMPLES=$(EXAMPLES) nice -n 19 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=0 -rP $(addprefix tests/surfaces/,test_parity.py test_junk.py test_planned_documents.py test_openapi_fuzz.py) tests/file_shares/test_group_lineage.py tests/metrics
+properties: setup  ## Try each property on many more random cases than the tests do (CASES=5000, TESTS=tests/metrics)
+	@CASES=$(or $(CASES),5000) nice -n 19 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=0 -rP $(or $(TESTS),$(PROPERTIES))
 
-fuzz: setup  ## Send generated requests to the operations of openapi.json, and compare the answers with it (REQUESTS=20000)
-	@REQUESTS=$(or $(REQUESTS),20000) nice -n 19 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=0 tests/surfaces/test_openapi_fuzz.py
+PROPERTIES = $(shell grep -rl --include='test_*.py' measures.cases tests)
+
+fuzz: setup  ## Send generated requests to the operations of openapi.json, and compare the answers with it (CASES=20000)
+	@CASES=$(or $(CASES),20000) nice -n 19 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=0 --capture=sys tests/surfaces/test_openapi_fuzz.py
 
 clients-check: setup  ## Generate, compile and run the clients of every generator (the tests do so with one in each language)
 	@CLIENTS=all $(BIN)/python -m pytest -n 0 $(ORDER) tests/clients
@@ -171,7 +171,7 @@ uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a g
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --timeout=7200 --durations=4 tests/files/test_scripts.py
 
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
-	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py tests/answers/test_random_answers.py
+	@CASES=$(or $(CASES),20000) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py tests/answers/test_random_answers.py
 
 online: setup  ## Migrate a million facts, events and customers while writers go on (ROWS=1000000)
 	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 --timeout=7200 -rP tests/storage/test_rows_beside_migrations.py

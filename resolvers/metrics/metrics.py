@@ -29,8 +29,8 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
     """Returns metrics for each period and for the whole range, computing only those requested.
 
     A period begins at the first instant of its local date. Filters apply to every metric. Money is counted
-    in one currency; `other_currencies` reports the amounts that this leaves out, and `group_by: currency`
-    everything in every currency. Test workspaces count only where `workspace_id` names them, or with
+    in one currency; `other_currencies` reports the amounts that this leaves out, and groups by currency
+    report everything in every currency. Test workspaces count only where `workspace_id` names them, or with
     `include_test`.
     """
     metrics = asked_metrics(filters)

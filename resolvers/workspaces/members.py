@@ -123,7 +123,7 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: Revoke
 
     The OAuth tokens that the user granted for this workspace end at once. So does everything that the user
     created in it: workspace access tokens, the secrets, grants and tokens of OAuth clients, and open
-    invitations, unless an owner sends `revoke_created=false`.
+    invitations, unless an owner sends `revoke_created` as false.
     """
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     leaves = row.user_id is not None and row.user_id == ctx.principal.user_id

@@ -3,6 +3,7 @@
 from typing import Any
 
 from resolvers.operations.answers import JSON
+from rest_compat.openapi.answers import answers
 from rest_compat.openapi.entries import Security, content, entry, success
 from rest_compat.openapi.failures import headers_of
 from rest_compat.openapi.protocol_bodies import (
@@ -144,7 +145,8 @@ def _entry(
     name: str, description: str, *, answer: type | None = None, status: int = 200, **parts: Any
 ) -> dict[str, Any]:
     shown = {"type": "object"} if answer is None else _reference(answer)
-    responses = {str(status): success(status, None if status in EMPTY else content(shown, JSON))}
+    body = None if status in EMPTY else content(shown, JSON, answers().get(name))
+    responses = {str(status): success(status, body)}
     for code, text in _REFUSALS.items():
         responses[str(code)] = {"description": text, "content": _body(OAuthError, JSON)}
     for number, response in responses.items():

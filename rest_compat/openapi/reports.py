@@ -6,6 +6,7 @@ A report's signature covers the body as sent, so the endpoint reads headers and 
 from typing import Any
 
 from resolvers.operations.answers import JSON
+from rest_compat.openapi.answers import answers
 from rest_compat.openapi.entries import content, entry, header_parameter, success
 from rest_compat.openapi.examples import BODIES
 from rest_compat.openapi.failures import failures_of
@@ -35,5 +36,8 @@ def report_entry() -> dict[str, Any]:
             header_parameter(SIGNATURE_HEADER, signature, {"type": "string"}, required=True),
         ],
         body=content(leaks, JSON, BODIES[REPORT.name]),
-        responses={"200": success(200, content(verdicts, JSON)), **failures_of(REPORT, has_body=True)},
+        responses={
+            "200": success(200, content(verdicts, JSON, answers().get(REPORT.name))),
+            **failures_of(REPORT, has_body=True),
+        },
     )

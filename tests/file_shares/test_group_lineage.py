@@ -1,6 +1,5 @@
 """Every number is opened by the call that is given with it, also where customers took external ids late."""
 
-import os
 from collections import defaultdict
 from decimal import Decimal
 from fractions import Fraction
@@ -9,13 +8,15 @@ import pytest
 
 from storage.metrics.definitions import BY_SLUG
 from tests.file_shares.test_lineage import CURRENCIES, DATES, Teller, owners
+from tests.support.measures.cases import cases
 from tests.support.tenants.file_shares import ingest
 
 __all__ = ["owners"]
 
 NAMES = ("page.viewed", "page read & shared", "none")
-SEEDS = max(2, int(os.environ.get("EXAMPLES", "0")) // 10)
 GROUPINGS = (None, "share", "customer", "event_name", "currency")
+# A case is an answer: each history is asked once for each grouping, over two surfaces.
+HISTORIES = cases(2, 2 * len(GROUPINGS))
 
 
 class LateTeller(Teller):
@@ -96,7 +97,7 @@ async def told(rest, owners, request):
     return teller
 
 
-@pytest.mark.parametrize("told", range(SEEDS), indirect=True)
+@pytest.mark.parametrize("told", range(HISTORIES), indirect=True)
 async def test_the_rows_that_a_number_is_opened_by_make_it(surface, gateway, tenant, told):
     reader, random = Reader(gateway.client, tenant.token), told.random
     opened = 0

@@ -1,6 +1,7 @@
 """Compressed answers: which are, that they are the same, and which never are."""
 
 import zlib
+from random import Random
 
 import pytest
 from backports import zstd
@@ -11,6 +12,7 @@ from resolvers.operations.http.compression import encoding_for
 from rest_compat.api import documented_routes
 from tests.support.browsers.browsing import Reading
 from tests.support.callers.surfaces import Rest
+from tests.support.measures.cases import cases
 from tests.support.servers.gateways import bearer, start_session
 
 DECODE = {"gzip": lambda body: zlib.decompress(body, 31), "zstd": zstd.decompress, "": lambda body: body}
@@ -56,6 +58,29 @@ async def test_reads_of_both_surfaces_are_the_same_in_each_encoding(gateway, ten
         assert bodies["gzip"] == bodies["zstd"] == bodies[""]
         # A tag that was read in one encoding holds in each.
         assert len(tags) == 1
+
+
+async def test_an_answer_is_in_an_encoding_that_the_client_takes_and_the_same_in_each(gateway, tenant, share):
+    random, seen = Random(9), set()
+    asked = [
+        ("GET", f"/api/shares/{share['id']}", {}),
+        ("GET", "/api/shares/?query=nothing-is-called-so", {}),
+        ("GET", "/openapi.json", {}),
+        ("POST", "/graphql", {"json": {"query": SHARES}}),
+    ]
+    plain = [(await sent(gateway, *each[:2], "", bearer(tenant.token), **each[2]))[1] for each in asked]
+    for _ in range(cases(20)):
+        names = random.sample(["gzip", "zstd", "identity", "*", "br", "deflate"], random.randint(0, 4))
+        weights = {name: random.choice(["0", "0.0", "0.001", "0.5", "1", "1.000"]) for name in names}
+        accepted = ", ".join(f"{name};q={weight}" for name, weight in weights.items())
+        place = random.randrange(len(asked))
+        method, path, body = asked[place]
+        answer, raw = await sent(gateway, method, path, accepted, bearer(tenant.token), **body)
+        encoding = answer.headers.get("content-encoding", "")
+        assert DECODE[encoding](raw) == plain[place], (accepted, path)
+        assert not encoding or float(weights.get(encoding, weights.get("*", "0"))) > 0, (accepted, path)
+        seen.add(encoding)
+    assert seen == set(DECODE)
 
 
 async def test_the_tag_of_a_compressed_answer_holds_for_a_change_and_a_read(gateway, tenant, share):

@@ -22,14 +22,17 @@ from tests.metrics.telling import (
     tell,
     view_of,
 )
-from tests.metrics.test_metrics import EXAMPLES, home, most_runs
+from tests.metrics.test_metrics import home, most_runs
 from tests.metrics.test_periods import ranges
 from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.cases import cases
 
 __all__ = ["home", "most_runs"]
 
 LABELS = {"share": "No share", "customer": "No customer", "currency": "No currency"}
 LABELS["event_name"] = "No event name"
+# Of two ways of grouping on two databases.
+VARIANTS = 4 * len(LABELS)
 
 
 def key_function(kind, view, home, filters):
@@ -130,7 +133,7 @@ def currencies_of(home, view, ranges_asked, slugs):
 @pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
 @pytest.mark.usefixtures("most_runs")
 @settings(
-    max_examples=max(1, EXAMPLES // 2),
+    max_examples=cases(7, VARIANTS),
     deadline=None,
     derandomize=True,
     phases=[Phase.generate],

@@ -18,8 +18,9 @@ from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import Fact, record_facts
 from storage.metrics.periods import Interval, make_timeline
 from tests.metrics.telling import expected, filters_of, forget_events, make_history, make_home, tell, view_of
-from tests.metrics.test_periods import EXAMPLES, ranges
+from tests.metrics.test_periods import ranges
 from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.cases import cases
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -32,7 +33,8 @@ async def home(gateway):
 @pytest.mark.long
 @pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
 @pytest.mark.usefixtures("most_runs")
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+# Of two ways of grouping on two databases.
+@settings(max_examples=cases(15, 4), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_every_metric_is_what_a_plain_count_says(gateway, home, asked, seed):
     await check_metrics(gateway, home, asked, seed)
@@ -95,7 +97,7 @@ def listed(described):
     return list(described.values()) if isinstance(described, dict) else described
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(15, 2), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, seed):
     zone, start, end, interval = asked

@@ -1,6 +1,5 @@
 """The beginnings of periods when clocks change and where calendars skip a date."""
 
-import os
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
@@ -11,8 +10,8 @@ from hypothesis import strategies as st
 from storage.metrics.periods import Interval, TooManyPeriods, make_timeline
 from storage.metrics.zones import spans, zone_names
 from tests.metrics import reference
+from tests.support.measures.cases import cases
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
 # A date at or beside which the clocks of the zone were moved.
 CHANGES = [
     ("America/Santiago", date(2025, 9, 7)),
@@ -54,7 +53,7 @@ def counted(timeline):
     return [(stamp, *bound) for stamp, bound in zip(timeline.timestamps, pairwise(bounds), strict=True)]
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=cases(15), deadline=None)
 @given(ranges())
 def test_periods_begin_where_the_clocks_of_every_minute_say(asked):
     zone, start, end, interval = asked
@@ -64,7 +63,7 @@ def test_periods_begin_where_the_clocks_of_every_minute_say(asked):
     ]
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=cases(15), deadline=None)
 @given(
     zone=st.sampled_from(zone_names()),
     start=st.dates(date(1973, 1, 1), date(2199, 1, 1)),
@@ -156,7 +155,7 @@ def test_zones_are_the_packages_own_links_and_placeholders_included():
         assert same.timestamps == ["2025-07-01T00:00:00.000000+00:00"]
 
 
-@settings(max_examples=EXAMPLES * 4, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(zone=st.sampled_from(zone_names()), year=st.integers(1973, 2200))
 def test_the_offset_of_every_hour_is_that_of_its_span(zone, year):
     begins, ends = (int(datetime(each, 1, 1, tzinfo=UTC).timestamp()) for each in (year, year + 1))

@@ -1,6 +1,5 @@
 """The same bad input over both surfaces: the same outcome, down to the place and wording of each problem."""
 
-import os
 from typing import Any
 
 import pytest
@@ -14,9 +13,9 @@ from tests.parity.likeness import Likeness
 from tests.support.callers.inputs import data_for, filters_for
 from tests.support.callers.refusals import UNKNOWN_ID
 from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.cases import cases
 from tests.support.servers.gateways import make_tenant, run_gateway
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "6"))
 ROUTES = operation_routes()
 
 
@@ -47,7 +46,12 @@ async def tenants(gateway):
 
 
 @pytest.mark.parametrize("name", sorted(ROUTES))
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=cases(6, len(ROUTES)),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 @given(data=st.data())
 async def test_both_surfaces_judge_alike(gateway, tenants, name, data):
     arguments = data.draw(arguments_for(name))

@@ -1,6 +1,7 @@
 """The OpenAPI document against the running gateway: generated calls, good and bad, keep its promises."""
 
-import os
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,11 +20,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from rest_compat.openapi.document import openapi_document
+from tests.support.measures.cases import ASKED, cases
 from tests.support.servers.live import serve
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "5"))
-# Of all operations together; derandomized, so that a run can be repeated.
-REQUESTS = int(os.environ.get("REQUESTS", "0"))
 # What is long enough to break a limit of a field may also be too long for a body.
 REFUSALS = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 CONFIGURATION = SchemathesisConfig.from_dict(
@@ -44,9 +43,12 @@ def live(tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
     with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as running:
         yield running
+    if ASKED:
+        # An operation with few possible calls has fewer than its part.
+        print(f"{SENT.total()} requests", file=sys.__stderr__, flush=True)
 
 
-def cases() -> Iterator[Any]:
+def calls() -> Iterator[Any]:
     """Each operation with good input, unless its answer never ends, and with bad input if it has any."""
     document = schemathesis.openapi.from_dict(openapi_document(), config=CONFIGURATION)
     for operation in (found.ok() for found in document.get_all_operations()):
@@ -61,23 +63,26 @@ def _case(operation: Any, mode: GenerationMode) -> Any:
     return pytest.param(operation, mode, id=f"{operation.label}-{mode.value}")
 
 
-CASES = list(cases())
+CALLS = list(calls())
+SENT = Counter()
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("operation", "mode"), CASES)
+@pytest.mark.parametrize(("operation", "mode"), CALLS)
 def test_every_operation_answers_as_documented(operation, mode, live):
     address, tenant = live
     headers = {"Authorization": f"Bearer {tenant.token}"}
 
     @settings(
-        max_examples=-(-REQUESTS // len(CASES)) or EXAMPLES,
+        max_examples=cases(5, len(CALLS)),
         deadline=None,
+        # So that a run can be repeated.
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case):
+        SENT[mode] += 1
         case.validate_response(case.call(base_url=address, headers=headers), checks=CHECKS)
 
     ask()

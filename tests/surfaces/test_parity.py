@@ -19,15 +19,17 @@ from tests.parity.cases import OPERATIONS, Case, make_case
 from tests.parity.homes import Home, make_home
 from tests.parity.likeness import Likeness, unequal
 from tests.support.callers.surfaces import GraphQL, Rest
+from tests.support.measures.cases import cases
 from tests.support.servers.gateways import run_gateway
 from tests.surfaces.test_read_back import UPDATES
 
 pytestmark = pytest.mark.both_databases
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "3"))
 SEED = int(os.environ.get("SEED", "1"))
 READS = sorted(name for name, operation in OPERATIONS.items() if name.startswith(("get_", "list_")))
 CHANGES = sorted(OPERATIONS.keys() - READS)
+# Of each operation on each of two databases.
+CASES = cases(3, 2 * len(OPERATIONS))
 # What the gateway does with a delivery once it is asked for, at a time of its own.
 ONGOING = {
     "redeliver_webhook_delivery": {"status", "attempt_count", "next_attempt_at", "ended_at", "attempts"}
@@ -56,14 +58,14 @@ async def twins(database_url, tmp_path_factory):
 
 def check_share(name: str, succeeded: int) -> None:
     """Cases that are nearly all refused would prove little; few cases may be refused by chance."""
-    sys.stdout.write(f"{name}: {succeeded} of {EXAMPLES} cases succeeded\n")
-    assert succeeded >= max(1, (EXAMPLES - 10) / 2)
+    sys.stdout.write(f"{name}: {succeeded} of {CASES} cases succeeded\n")
+    assert succeeded >= max(1, (CASES - 10) / 2)
 
 
 @pytest.mark.parametrize("name", READS)
 async def test_a_read_gives_the_same_over_both_surfaces(twins, name):
     succeeded = 0
-    for number in range(EXAMPLES):
+    for number in range(CASES):
         home = twins.homes[number % 2]
         case = await make_case(home, name, SEED, number)
         succeeded += await check_read(home, name, case)
@@ -134,7 +136,7 @@ async def check_connection(home: Home, name: str, case: Case, page: Any, connect
 @pytest.mark.parametrize("name", CHANGES)
 async def test_a_change_does_the_same_over_both_surfaces(twins, name):
     succeeded = 0
-    for number in range(EXAMPLES):
+    for number in range(CASES):
         succeeded += await check_change(twins, name, number)
     check_share(name, succeeded)
 
@@ -223,7 +225,7 @@ LINKS = {
 async def test_a_linked_list_is_the_list_filtered_by_its_parent(twins, parent, link):
     listed, filtered = LINKS[parent, link]
     found = 0
-    for number in range(EXAMPLES):
+    for number in range(CASES):
         home = twins.homes[number % 2]
         random = Random(f"{SEED} {number}")
         ids = home.ids["session" if parent == "file_share_session" else "customer"]

@@ -1,7 +1,6 @@
 """Documents answered by a plan: the answers are those of graphql-core's executor, whatever is selected."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -28,12 +27,12 @@ from tests.support.callers.documents import (
 from tests.support.callers.surfaces import Rest
 from tests.support.callers.world import world_of
 from tests.support.executor.resolvers import without_plans
+from tests.support.measures.cases import cases
 from tests.support.servers.gateways import bearer, make_tenant, make_token
 from tests.support.statements.statements import noted
 
 pytestmark = pytest.mark.both_databases
 
-EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
 # The executor reads each link by itself, so it has no bounds.
 REFUSED = re.compile(r"ask for fewer levels|links; the limit is")
 DIRECTIVE = re.compile(r" @(include|skip)\(if: [^)]*\)")
@@ -157,7 +156,7 @@ def documents(draw: st.DrawFn, schema: Any, world: Any) -> str:
 
 
 @pytest.mark.long
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(150, 2), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     schema, (_, world) = gateway.app.state.schema, await home(gateway)

@@ -3,6 +3,8 @@
 import re
 
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+# A tag may have commas and asterisks in it.
+_EACH = re.compile(rf"{_TAG}|\*")
 # Section 5.6.1: a list may have empty elements.
 _LIST = re.compile(rf"\*|[ \t,]*{_TAG}(?:[ \t]*,[ \t,]*{_TAG})*[ \t,]*")
 
@@ -14,13 +16,9 @@ def is_well_formed(header: str) -> bool:
 
 def matches_strongly(header: str, etag: str) -> bool:
     """Whether an `If-Match` header matches a resource with this tag; weak tags never match."""
-    return not {"*", etag}.isdisjoint(_tags(header))
+    return not {"*", etag}.isdisjoint(_EACH.findall(header))
 
 
 def matches_weakly(header: str, etag: str) -> bool:
     """Whether an `If-None-Match` header contains this tag, weak or strong."""
-    return not {"*", etag}.isdisjoint(tag.removeprefix("W/") for tag in _tags(header))
-
-
-def _tags(header: str) -> list[str]:
-    return [tag for entry in header.split(",") if (tag := entry.strip())]
+    return not {"*", etag}.isdisjoint(tag.removeprefix("W/") for tag in _EACH.findall(header))

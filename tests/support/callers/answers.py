@@ -14,9 +14,9 @@ import jsonschema_rs
 from oauth.principals import PrincipalKind
 from rest_compat.openapi.answers import ANSWERS_FILE, answers
 from rest_compat.openapi.document import openapi_document
-from rest_compat.routing.endpoint import EMPTY
 from rest_compat.routing.paths import PREFIX
-from tests.support.callers.reference import Reader, reading, routes
+from tests.support.callers.further_answers import further_answers
+from tests.support.callers.reference import Reader, reading
 
 JSON = "application/json"
 LONGEST_LIST = 3
@@ -27,6 +27,9 @@ SECRETS = {
     re.compile(r"(https?://[^?\s]+\?)\S+"): r"\1signature=example",
     re.compile(r"http://gateway\b"): "https://duograph.example.com",
     re.compile(r"\b[\w-]{60,}\.[\w-]{43}\b"): "eyJleGFtcGxlIjoxfQ.example",
+    re.compile(r"\b(eyJ[\w-]+\.){2}[\w-]+"): "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.example",
+    # The workspaces of tests.
+    re.compile(r"\bw-[0-9a-f]{32}\b"): "my-studio",
 }
 
 
@@ -46,15 +49,17 @@ def faults_of_answers() -> dict[str, str]:
 
 
 def _schemas() -> Iterator[tuple[str, Any]]:
-    """The schema of each answer that has an example, by the name of its operation or response."""
+    """The schema of each answer, by the name of its operation or of the response that operations share."""
     document = openapi_document()
-    for route in routes():
-        if route.served.status not in EMPTY:
-            entry = document["paths"][route.path_format][route.method.lower()]
-            content = entry["responses"][str(route.served.status)]["content"]
-            yield route.operation_id, next(iter(content.values()))["schema"]
-    for name in FAILURES:
-        yield name, document["components"]["responses"][name]["content"][JSON]["schema"]
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            succeeds = next(each for status, each in operation["responses"].items() if status < "300")
+            for body in succeeds.get("content", {}).values():
+                yield operation["operationId"], body["schema"]
+    for name, response in document["components"]["responses"].items():
+        for body in response.get("content", {}).values():
+            if name not in UNFORESEEN:
+                yield name, body["schema"]
 
 
 @cache
@@ -90,7 +95,9 @@ def shortened(value: Any) -> Any:
     return value
 
 
-# A request that fails with each, by the names of the responses.
+# What no request brings about while the gateway and its database work.
+UNFORESEEN = {"Internal", "Unavailable"}
+# A request that fails with each of these, by the names of the responses.
 FAILURES: dict[str, dict[str, Any]] = {
     "Unauthorized": {"headers": {"Authorization": "Bearer dg_wat_unknown"}},
     "NotFound": {"path": "/customers/external/nobody"},
@@ -127,7 +134,7 @@ async def write_answers() -> None:
             failures = await reader.try_all()
             if failures:
                 raise RuntimeError("\n".join(failures))
-            found |= reader.answers
+            found |= reader.answers | await further_answers(Path(folder))
     examples = answers() | {name: shortened(found[name]) for name in faults if name in found}
     kept = {name: examples[name] for name, _ in _schemas() if name in examples}
     text = json.dumps(kept, indent=1, sort_keys=True, ensure_ascii=False)
