@@ -156,13 +156,12 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         self._answers.end()
-        self.server_state.total_requests += 1
-        if not self.transport.is_closing():
+        if self.pipeline or self.transport.is_closing():
+            super().on_response_complete()
+        else:
+            self.server_state.total_requests += 1
             self.flow.resume_reading()
-            if self.pipeline:
-                self._start_asgi_task(*self.pipeline.pop())
-            else:
-                self._await_request()
+            self._await_request()
         if self.flow.write_paused:
             self._holds_answer = True
             # The loop keeps the whole answer until its last byte is with the system.
