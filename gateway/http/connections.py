@@ -75,15 +75,10 @@ class PatientProtocol(HttpToolsProtocol):
         self._check_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        for timer in (self._timer, self.timeout_keep_alive_task):
-            if timer is not None:
-                timer.cancel()
+        self._let_go()
         self._unsent.release(self)
         super().connection_lost(exc)
         self._end_stream()
-        if self.cycle is not None:
-            # Both would stay in memory until the next collection.
-            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[misc]
 
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
@@ -99,6 +94,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._expect_headers()
+        self._idle_since = None
 
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
@@ -111,7 +107,7 @@ class PatientProtocol(HttpToolsProtocol):
             raise ValueError("A request has one Host.")
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
-            if self.cycle is None:
+            if not self._is_cycle_of_request():
                 return  # A WebSocket takes the connection over.
             self.cycle.transport = self._answers  # type: ignore[assignment]
             self.cycle.scope[CONNECTION] = self  # type: ignore[literal-required]
@@ -120,9 +116,9 @@ class PatientProtocol(HttpToolsProtocol):
                 self._end_stream()
 
     def handle_websocket_upgrade(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._let_go()
         super().handle_websocket_upgrade()
+        self.parser = None  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -134,13 +130,15 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_body = False
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_message_complete()
+        if self._is_cycle_of_request() and self.cycle.response_complete:
+            # The rest of a body that the answer did not wait for.
+            self._await_request()
 
     def answer_at_once(self, send: Send, status: int, headers: RawHeaders, body: bytes) -> bool:
         """Write the answer by one system call, without a message for each of its parts.
 
         False for what needs messages: an answer that another layer wants to see (`send` is its own), one to
-        HEAD, one that waits for its client, one after which the connection ends, and one whose client has
-        gone.
+        HEAD, one whose client has gone or is waited for, and one after which the connection ends.
         """
         cycle, transport = self.cycle, self.transport
         is_ours = send == cycle.send and cycle.keep_alive and not cycle.response_started
@@ -149,7 +147,7 @@ class PatientProtocol(HttpToolsProtocol):
             return False
         cycle.response_started = cycle.response_complete = True
         cycle.waiting_for_100_continue = False
-        transport.writelines((head_of(status, cycle.default_headers + headers), body))
+        self._answers.write_whole(head_of(status, cycle.default_headers + headers), body)
         cycle.message_event.set()
         cycle.on_response()
         return True
@@ -159,6 +157,7 @@ class PatientProtocol(HttpToolsProtocol):
         if self.pipeline or self.transport.is_closing():
             super().on_response_complete()
         else:
+            # Uvicorn would make a timer for each wait.
             self.server_state.total_requests += 1
             self.flow.resume_reading()
             self._await_request()
@@ -175,6 +174,18 @@ class PatientProtocol(HttpToolsProtocol):
         self._holds_answer = False
         self._unsent.release(self)
         super().resume_writing()
+
+    def _let_go(self) -> None:
+        """Leave nothing that keeps the connection in memory until the next collection."""
+        for timer in (self._timer, self.timeout_keep_alive_task):
+            if timer is not None:
+                timer.cancel()
+        if self.cycle is not None:
+            self.cycle.scope.pop(CONNECTION, None)  # type: ignore[misc]
+
+    def _is_cycle_of_request(self) -> bool:
+        """Whether uvicorn answers the request that is being read; the last cycle may be of an earlier one."""
+        return self.cycle is not None and self.cycle.scope is self.scope
 
     def _await_request(self) -> None:
         """Begin to wait for the next request: by one timer for many, as most come long before its end."""

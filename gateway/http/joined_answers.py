@@ -28,12 +28,20 @@ class JoinedAnswer:
             self._head = b""
         elif self._head:
             head, self._head = self._head, b""
-            self._transport.writelines((head, data))
+            self.write_whole(head, data)
         elif self._is_begun or data.startswith(_CONTINUE):
             self._transport.write(data)
         else:
             self._is_begun, self._head = True, data
             asyncio.get_running_loop().call_soon(self.flush)
+
+    def write_whole(self, head: bytes, body: bytes) -> None:
+        """Write the head of an answer and what follows it at once."""
+        if body:
+            self._transport.writelines((head, body))
+        else:
+            # From Python 3.12, asyncio's own transport never gets rid of an empty part, and never closes.
+            self._transport.write(head)
 
     def end(self) -> None:
         """The answer is complete: what is written next begins another."""

@@ -165,6 +165,21 @@ def test_a_body_that_goes_on_after_its_refusal_is_closed(connect: Connect, until
 
 
 @pytest.mark.parametrize(
+    ("next_request", "answer", "least"), [(b"", b"", 0), (b"GET / HTTP/1.1\r\n", b"HTTP/1.1 408 ", 0.9)]
+)
+def test_a_body_that_ends_after_its_refusal_is_followed_by_a_request_in_time(
+    connect: Connect, until_closed: UntilClosed, next_request: bytes, answer: bytes, least: float
+) -> None:
+    connection = connect()
+    connection.sendall(request("POST", "/api/shares/", Content_Length=5))
+    assert connection.recv(65_536).startswith(b"HTTP/1.1 401 ")
+    connection.sendall(b"12345" + next_request)
+    answered, passed = until_closed(connection)
+    assert answered.startswith(answer)
+    assert STALL_SECONDS * least <= passed <= STALL_SECONDS * 1.2
+
+
+@pytest.mark.parametrize(
     ("hosts", "version", "status"),
     [
         ([], "1.1", 400),

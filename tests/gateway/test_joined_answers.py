@@ -6,12 +6,14 @@ import socket
 import threading
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import call, create_autospec
 
 import pytest
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.connections import patient_protocol
+from gateway.http.joined_answers import JoinedAnswer
 from gateway.http.whole_answers import send_whole
 from tests.support.measures.patience import PATIENCE_SECONDS
 
@@ -170,6 +172,14 @@ def test_a_request_is_gone_once_it_is_answered(connection: socket.socket, path: 
 
 def requests_in_memory() -> list[Any]:
     return [each for each in gc.get_objects() if isinstance(each, RequestResponseCycle)]
+
+
+def test_an_empty_body_is_no_part_of_what_is_written() -> None:
+    transport = create_autospec(asyncio.Transport, instance=True)
+    answers = JoinedAnswer(transport)
+    answers.write_whole(b"head", b"")
+    answers.write_whole(b"head", b"body")
+    assert transport.mock_calls == [call.write(b"head"), call.writelines((b"head", b"body"))]
 
 
 def test_a_body_in_parts_is_whole(connection: socket.socket) -> None:
