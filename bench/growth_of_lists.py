@@ -104,28 +104,32 @@ class Meter:
         return sum(processor_seconds(pid) for pid in self._pids)
 
 
-def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -> Iterator[Growth]:
+def measure(
+    site: Site, database: str, tenants: Sequence[Tenant], rounds: int, names: Sequence[str]
+) -> Iterator[Growth]:
     _, large = tenants
     with servers.gateway(site) as server:
         meter = Meter(site, server)
-        for name, path in QUESTIONS.items():
+        for name in names:
+            path = QUESTIONS[name]
             asked = [(tenant, path.format(last=write_position(tenant.rows - 100))) for tenant in tenants]
             for each in asked:
                 meter.milliseconds(*each)
             both = [[meter.milliseconds(*each) for each in asked] for _ in range(rounds)]
             yield Growth(database, name, *map(median, zip(*both, strict=True)))
         page = min(LATE_PAGE, large.rows // 20)
-        for name in ("events", "customers"):
+        for name in [each for each in ("events", "customers") if each in names]:
             times = [meter.milliseconds(large, f"/api/{name}/?page={page}") for _ in range(rounds)]
             yield Growth(database, f"{name}, page {page:,}", None, median(times))
 
 
-def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
+def make_tenants(site: Site, sizes: Sequence[int], names: Sequence[str]) -> list[Tenant]:
     tenants = []
+    has_events = any(name.startswith("event") for name in names)
     for rows in sizes:
         progress.print(f"{rows:,} customers, events and changes")
         made = servers.seed(site, sessions=0)
-        fill(site, UUID(made["workspace"]["id"]), rows)
+        fill(site, UUID(made["workspace"]["id"]), rows, has_events=has_events)
         tenants.append(Tenant(made["workspace_token"], rows))
     # The rows were copied past the code that keeps the totals.
     servers.run(site, "totals", "rebuild")
@@ -134,13 +138,14 @@ def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
 
 
 def main() -> None:
-    arguments = options(__doc__, rounds=5, sizes=[10_000, 1_000_000], databases=["postgresql", "sqlite"])
+    sizes, databases = [10_000, 1_000_000], ["postgresql", "sqlite"]
+    arguments = options(__doc__, rounds=5, sizes=sizes, databases=databases, only=list(QUESTIONS))
     growths, works = [], []
     for database in arguments.databases:
         with servers.site(database) as site:
-            tenants = make_tenants(site, arguments.sizes)
+            tenants = make_tenants(site, arguments.sizes, arguments.only)
             works += [work_seconds() for _ in range(arguments.rounds)]
-            for growth in measure(site, database, tenants, arguments.rounds):
+            for growth in measure(site, database, tenants, arguments.rounds, arguments.only):
                 growths.append(growth)
                 progress.print(f"{database}, {growth.name}: {growth.large:.3g} ms")
             works += [work_seconds() for _ in range(arguments.rounds)]

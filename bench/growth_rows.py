@@ -1,6 +1,7 @@
 """Makes the rows of a small and of a large workspace, by SQL, in the tables of one database."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -49,19 +50,20 @@ FROM numbers
 """
 
 
-def fill(site: Site, workspace_id: UUID, many: int) -> None:
+def fill(site: Site, workspace_id: UUID, many: int, *, has_events: bool = True) -> None:
     """Insert as many customers, changes, and events of 20 names over two years, half of them of customers."""
-    asyncio.run(_fill(site, workspace_id, many))
+    templates = (CUSTOMERS, *([EVENTS] if has_events else []), SEEDED, CHANGES)
+    asyncio.run(_fill(site, workspace_id, many, templates))
 
 
-async def _fill(site: Site, workspace_id: UUID, many: int) -> None:
+async def _fill(site: Site, workspace_id: UUID, many: int, templates: Sequence[str]) -> None:
     dialect = "postgresql" if site.postgresql else "sqlite"
     last = f"{LAST_MOMENT:%Y-%m-%d %H:%M:%S}"
     values = {"many": many, "workspace": workspace_id.hex, "days": DAYS, "last": last, "names": NAMES}
     made = {name: each.format(**values) for name, each in EXPRESSIONS[dialect].items()}
     database = Database(site.database_url, pool_size=1)
     async with database.write() as connection:
-        for template in (CUSTOMERS, EVENTS, SEEDED, CHANGES):
+        for template in templates:
             statement = template.format(numbers=NUMBERS.format(many=many), **values, **made)
             await connection.exec_driver_sql(statement)
     await database.close()

@@ -15,16 +15,19 @@ _ANSWER = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 
 class Arrivals:
-    """The moment at which the webhook of each resource arrived first, by path and by the resource's id."""
+    """The moment at which the webhook of each resource arrived first, by path and by the resource's id.
+
+    `hanging` are the requests that wait for an answer which never comes.
+    """
 
     def __init__(self) -> None:
-        self.address = ""
+        self.address, self.hanging = "", 0
         self.moments: defaultdict[str, dict[str, float]] = defaultdict(dict)
 
 
 class _Connection(asyncio.Protocol):
     def __init__(self, arrivals: Arrivals) -> None:
-        self._arrivals, self._buffer = arrivals, b""
+        self._arrivals, self._buffer, self._hangs = arrivals, b"", False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -43,6 +46,12 @@ class _Connection(asyncio.Protocol):
         self._arrivals.moments[path].setdefault(id, monotonic())
         if path != HANGING:
             self._transport.write(_ANSWER)  # type: ignore[attr-defined]
+        else:
+            self._hangs = True
+            self._arrivals.hanging += 1
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._arrivals.hanging -= self._hangs
 
 
 @contextmanager

@@ -188,7 +188,7 @@ OLDEST_MAIL = Metric(
 WEBHOOKS_WAITING = Metric(
     "duograph_webhooks_waiting",
     Kind.GAUGE,
-    "Deliveries of webhooks that are due, counted up to 10,000; those that wait for another attempt are not.",
+    "Deliveries of webhooks that are due, counted up to 10,000; those to receivers that fail are not.",
     combine=Combine.MOST_RECENT,
 )
 OLDEST_WEBHOOK = Metric(

@@ -1,17 +1,17 @@
 """What attempts leave: their rows, the state of their deliveries, and the health of the endpoint."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from random import random
 
-from sqlalchemy import update
+from sqlalchemy import ColumnElement, update
 
 from gateway.webhooks.retries import next_try
 from resolvers.webhooks.health import note_failure, note_gone, note_success
 from schema.webhooks.services import Attempt
 from storage.engine.connections import Connection
 from storage.enums import DeliveryStatus
-from storage.queues.webhooks import WEBHOOKS
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow, is_pending
 from storage.tables.webhooks.endpoints import WebhookEndpointRow
@@ -37,12 +37,8 @@ async def record(
     attempts = [(delivery, attempt) for delivery, attempt in made if attempt is not None]
     await insert_rows(connection, WebhookAttemptRow, [_row(*each) for each in attempts])
     await _succeed(connection, [delivery for delivery, attempt in attempts if attempt.is_success], at)
-    for delivery, attempt in made:
-        if attempt is None:
-            again = {"due_at": at, "attempts_before": delivery.attempts_before + 1}
-            await connection.execute(update(_deliveries).where(WEBHOOKS.is_claimed(delivery)).values(again))
-        elif not attempt.is_success:
-            await _fail(connection, delivery, attempt, at)
+    await _fail(connection, [each for each in attempts if not each[1].is_success], at)
+    await _claim_again(connection, [delivery for delivery, attempt in made if attempt is None], at)
     if endpoint is not None and endpoint.is_enabled:
         if any(attempt.is_gone for _, attempt in attempts):
             await note_gone(connection, endpoint, own_address)
@@ -52,36 +48,63 @@ async def record(
             await note_failure(connection, endpoint, at, own_address)
 
 
-async def _succeed(connection: Connection, deliveries: Sequence[WebhookDeliveryRow], at: datetime) -> None:
-    """End deliveries of one workspace, in one statement for all that were claimed as often."""
-    values = {"status": DeliveryStatus.SUCCEEDED.value, "ended_at": at}
+def _claimed(deliveries: Sequence[WebhookDeliveryRow]) -> Iterator[ColumnElement[bool]]:
+    """Yield conditions on deliveries of one workspace, unless another process has claimed them meanwhile."""
     for attempts in {each.attempts for each in deliveries}:
-        same = [each for each in deliveries if each.attempts == attempts]
-        home = _deliveries.c.workspace_id == same[0].workspace_id
-        ids = _deliveries.c.id.in_([each.id for each in same])
-        claimed = home & ids & (_deliveries.c.attempts == attempts)
+        home = _deliveries.c.workspace_id == deliveries[0].workspace_id
+        ids = _deliveries.c.id.in_([each.id for each in deliveries if each.attempts == attempts])
+        yield home & ids & (_deliveries.c.attempts == attempts)
+
+
+async def _succeed(connection: Connection, deliveries: Sequence[WebhookDeliveryRow], at: datetime) -> None:
+    values = {"status": DeliveryStatus.SUCCEEDED.value, "ended_at": at}
+    for claimed in _claimed(deliveries):
         await connection.execute(update(_deliveries).where(claimed).values(values))
     outcomes[SUCCEEDED] += len(deliveries)
 
 
-async def _fail(connection: Connection, delivery: WebhookDeliveryRow, attempt: Attempt, at: datetime) -> None:
-    attempts = delivery.attempts - delivery.attempts_before
-    due_at = next_try(attempts, delivery.first_due_at, at, attempt.retry_after)
-    is_last = due_at is None
-    values = {"status": DeliveryStatus.FAILED.value, "ended_at": at} if is_last else {"due_at": due_at}
-    await connection.execute(update(_deliveries).where(WEBHOOKS.is_claimed(delivery)).values(values))
-    outcomes[GIVEN_UP if is_last else POSTPONED] += 1
-    if not is_last:
-        await _hold_back(connection, delivery, due_at)
+async def _claim_again(
+    connection: Connection, deliveries: Sequence[WebhookDeliveryRow], at: datetime
+) -> None:
+    """Have what was not begun be due at once, as if it had not been claimed."""
+    values = {"due_at": at, "attempts_before": _deliveries.c.attempts_before + 1}
+    for claimed in _claimed(deliveries):
+        await connection.execute(update(_deliveries).where(claimed).values(values))
 
 
-async def _hold_back(connection: Connection, delivery: WebhookDeliveryRow, due_at: object) -> None:
-    """Have later changes of the resource wait as long: until then no process needs to look at them."""
+async def _fail(
+    connection: Connection, failed: Sequence[tuple[WebhookDeliveryRow, Attempt]], at: datetime
+) -> None:
+    """Plan the next attempts, in a few statements for all that were sent together."""
+    chance = random()  # noqa: S311 - it spreads retries, and keeps no secret
+    planned = defaultdict[datetime | None, list[WebhookDeliveryRow]](list)
+    for delivery, attempt in failed:
+        attempts = delivery.attempts - delivery.attempts_before
+        due_at = next_try(attempts, delivery.first_due_at, at, attempt.retry_after, lambda: chance)
+        planned[due_at].append(delivery)
+    for due_at, deliveries in planned.items():
+        is_last = due_at is None
+        values = {"status": DeliveryStatus.FAILED.value, "ended_at": at} if is_last else {"due_at": due_at}
+        for claimed in _claimed(deliveries):
+            await connection.execute(update(_deliveries).where(claimed).values(values))
+        outcomes[GIVEN_UP if is_last else POSTPONED] += len(deliveries)
+        if due_at is not None:
+            await _hold_back(connection, deliveries, due_at)
+
+
+async def _hold_back(
+    connection: Connection, deliveries: Sequence[WebhookDeliveryRow], due_at: datetime
+) -> None:
+    """Have later changes of the resources wait as long: until then no process needs to look at them."""
+    ids = [each.resource_id for each in deliveries if each.resource_id is not None]
+    if not ids:
+        # What was ingested waits for nothing.
+        return
     later = (
-        (_deliveries.c.workspace_id == delivery.workspace_id)
-        & (_deliveries.c.endpoint_id == delivery.endpoint_id)
-        & (_deliveries.c.resource_id == delivery.resource_id)
-        & (_deliveries.c.position > delivery.position)
+        (_deliveries.c.workspace_id == deliveries[0].workspace_id)
+        & (_deliveries.c.endpoint_id == deliveries[0].endpoint_id)
+        & _deliveries.c.resource_id.in_(ids)
+        & (_deliveries.c.position > min(each.position for each in deliveries))
         & is_pending(_deliveries)
         & (_deliveries.c.due_at < due_at)
     )

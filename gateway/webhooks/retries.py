@@ -7,7 +7,7 @@ from random import random
 SECONDS_BEFORE = (5, 30, 120, 600, 3_600, 3 * 3_600)
 SECONDS_LATER = 6 * 3_600
 GIVE_UP_AFTER = timedelta(days=3)
-# Up to this part of a pause is added, so that what failed together is not tried again together.
+# Up to this part of a pause is added, so that what failed at one time is not tried again at one time.
 JITTER = 0.1
 
 

@@ -7,15 +7,13 @@ from uuid import UUID
 from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
 from gateway.webhooks.connections import Connections
-from gateway.webhooks.delivery import Delivery
+from gateway.webhooks.delivery import LOOKS_EVERY_SECONDS, Delivery
 from gateway.webhooks.sending import send
 from resolvers.graph.http.endpoint import GraphQLEndpoint
 from resolvers.graph.http.stored_documents import StoredDocuments
 from resolvers.graph.root import Schema
 from resolvers.operations.context import Services
 from schema.webhooks.services import WebhookServices
-
-LOOKS_EVERY_SECONDS = 1
 
 
 class Webhooks:

@@ -70,15 +70,17 @@ async def read_payloads(
     return [_payload(each, resources) for each in deliveries]
 
 
-def write_body(kind: str, at: datetime, content: Mapping[str, Any]) -> bytes:
-    """The body that tells what happened at a moment; `content` has its `data`."""
-    return orjson.dumps({"type": kind, "timestamp": write_moment(at), **content})
+def write_body(kind: str, at: datetime, resource_id: UUID | None, content: Mapping[str, Any]) -> bytes:
+    """The body that tells what happened to a resource at a moment; `content` has its `data`."""
+    # Without the id, nobody would know which resource is gone.
+    id = None if resource_id is None else str(resource_id)
+    return orjson.dumps({"type": kind, "timestamp": write_moment(at), "resource_id": id, **content})
 
 
 def _payload(delivery: WebhookDeliveryRow, resources: dict[UUID, Any]) -> Payload:
     is_batch = delivery.resource_id is None
     data = {"count": delivery.count} if is_batch else resources.get(delivery.resource_id)  # type: ignore[arg-type]
-    body = write_body(delivery.kind, delivery.at, {"data": data})
+    body = write_body(delivery.kind, delivery.at, delivery.resource_id, {"data": data})
     return Payload(body, [scope_of(ChangeKind(delivery.kind)).value])
 
 
@@ -89,7 +91,7 @@ async def _chosen(
     if delivery.resource_id is None:
         return _payload(delivery, {})
     content = await documents.run(ctx, text, delivery.resource_id)
-    body = write_body(delivery.kind, delivery.at, content)
+    body = write_body(delivery.kind, delivery.at, delivery.resource_id, content)
     return Payload(body, sorted(scope.value for scope in ctx.principal.scopes))
 
 

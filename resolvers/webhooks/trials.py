@@ -24,7 +24,7 @@ async def sent_trial(ctx: Context, id: UUID) -> AsyncIterator[WebhookAttempt]:
     endpoint = await get_visible(ctx, WebhookEndpointRow, id=id)
     async with ctx.read() as connection:
         secrets = await open_secrets(connection, ctx.services.secret_key, endpoint)
-    body = write_body(KIND, now(), {"data": {"endpoint_id": str(endpoint.id)}})
+    body = write_body(KIND, now(), None, {"data": {"endpoint_id": str(endpoint.id)}})
     attempt = await ctx.services.webhooks.send(Message(endpoint.url, str(uuid4()), body, secrets))
     values = {name: getattr(attempt, name) for name in WebhookAttempt.model_fields if hasattr(attempt, name)}
     yield WebhookAttempt.made(**values | {"duration": attempt.milliseconds, "scopes": []})

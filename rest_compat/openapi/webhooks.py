@@ -59,13 +59,20 @@ def _body(kind: ChangeKind) -> Schema:
     return {
         "type": "object",
         "description": f"What an endpoint gets for `{kind.value}`.",
-        "required": ["type", "timestamp", "data"],
+        "required": ["type", "timestamp", "resource_id", "data"],
         "properties": {
             "type": {"const": kind.value, "type": "string"},
             "timestamp": {"type": "string", "format": "date-time", "description": "The time of the change."},
+            "resource_id": _resource_id(kind),
             "data": _data(kind),
         },
     }
+
+
+def _resource_id(kind: ChangeKind) -> Schema:
+    if READABLE[kind.resource].shape is None:
+        return {"type": "null", "description": "A batch is no single resource."}
+    return {**_ID, "description": "The id of the resource, which may be gone."}
 
 
 def _data(kind: ChangeKind) -> Schema:

@@ -46,6 +46,11 @@ class Attempt:
         return self.code is None and self.status is not None and 200 <= self.status < 300
 
     @property
+    def hangs(self) -> bool:
+        """Whether the receiver had not answered at the end of its time."""
+        return self.code == "timeout"
+
+    @property
     def is_gone(self) -> bool:
         """Whether the receiver wants no more."""
         return self.status == 410

@@ -4,7 +4,8 @@ A number belongs to a customer, to an external id, or to both. A customer with a
 number of that id, for which `external_persons` always has a row. Assigning an id to a customer and reporting
 activity under it therefore lock the same row, and the later transaction sees what the earlier one did.
 
-Locks are taken in one order, customers by id and then external ids, so that transactions never deadlock.
+Locks are taken in one order, customers by id and then external ids, so that transactions never deadlock. What
+reports take are shared locks and rows of their own, in the order of the ids.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 
 _customers, _merges = table_of(CustomerRow), table_of(PersonMergeRow)
 _externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDeltaRow)
+_KEY = (_externals.c.workspace_id, _externals.c.external_id)
 
 
 class _Holder(NamedTuple):
@@ -35,6 +37,9 @@ class _Holder(NamedTuple):
 
     person: int
     customer_id: UUID | None
+
+
+_HOLDER = (_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
 
 
 @dataclass(frozen=True)
@@ -114,8 +119,7 @@ async def claim_external_id(connection: Connection, database: Database, customer
     offered = own
     if offered is None:
         (offered,) = await new_persons(connection, database, workspace_id, 1)
-    assigned = await _assign(connection, workspace_id, {external_id: offered}, customer.id)
-    held = assigned[external_id].person
+    held = await _claim(connection, customer, offered)
     if held != offered and not await claim_rows(connection, customer, held):
         await connection.execute(update(_externals).where(_is_external(customer)).values(unclaimed=held))
     if own is None:
@@ -212,47 +216,59 @@ async def _external_persons(
     No customer can take one of them until the transaction ends; one that has taken it meanwhile is found.
     """
     ordered = sorted(external_ids)
-    if not ordered:
+    holders = await _holders(connection, workspace_id, ordered)
+    while without := [external_id for external_id in ordered if external_id not in holders]:
+        numbers = await new_persons(connection, database, workspace_id, len(without))
+        holders |= await _number(connection, workspace_id, dict(zip(without, numbers, strict=True)))
+        # Others have got theirs from transactions that have ended meanwhile.
+        rest = [external_id for external_id in without if external_id not in holders]
+        holders |= await _holders(connection, workspace_id, rest)
+    return holders
+
+
+async def _holders(
+    connection: Connection, workspace_id: UUID, external_ids: Sequence[str]
+) -> dict[str, _Holder]:
+    """The holders of these external ids that have one; no customer can take their ids from them."""
+    if not external_ids:
         return {}
     statement = (
-        select(_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
-        .where(_externals.c.workspace_id == workspace_id, _externals.c.external_id.in_(ordered))
+        select(*_HOLDER)
+        .where(_externals.c.workspace_id == workspace_id, _externals.c.external_id.in_(external_ids))
         .order_by(_externals.c.external_id)
         .with_for_update(read=True)
     )
-    holders = {id: _Holder(*holder) for id, *holder in await connection.execute(statement)}
-    without = [external_id for external_id in ordered if external_id not in holders]
-    if not without:
-        return holders
-    numbers = await new_persons(connection, database, workspace_id, len(without))
-    return holders | await _assign(connection, workspace_id, dict(zip(without, numbers, strict=True)))
+    return {id: _Holder(*holder) for id, *holder in await connection.execute(statement)}
 
 
-async def _assign(
-    connection: Connection, workspace_id: UUID, offered: Mapping[str, int], customer_id: UUID | None = None
+async def _number(
+    connection: Connection, workspace_id: UUID, offered: Mapping[str, int]
 ) -> dict[str, _Holder]:
-    """Assign the offered numbers to external ids, except where another transaction has assigned one.
+    """Give the offered numbers to those external ids, in their order, that have none.
 
-    Returns what the ids have; all of them have the customer, if there is one. Their rows are locked in the
-    order of `offered`.
+    Returns those that took one. What another transaction has numbered is not locked: it may hold a lock on
+    it that this one would wait for, and wait for a row of this one.
     """
-    statement = upsert(connection.dialect.name, _externals)
-    # Without a customer the update changes nothing, but waits for other writers of the row and returns it.
-    kept = {"person": _externals.c.person}
-    settled = statement.on_conflict_do_update(
-        index_elements=[_externals.c.workspace_id, _externals.c.external_id],
-        set_=kept if customer_id is None else kept | {"customer_id": customer_id},
-    ).returning(_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
     rows = [
-        {
-            "workspace_id": workspace_id,
-            "external_id": external_id,
-            "person": person,
-            "customer_id": customer_id,
-        }
+        {"workspace_id": workspace_id, "external_id": external_id, "person": person}
         for external_id, person in offered.items()
     ]
-    return {id: _Holder(*holder) for id, *holder in await connection.execute(settled, rows)}
+    statement = upsert(connection.dialect.name, _externals).on_conflict_do_nothing(index_elements=_KEY)
+    return {
+        id: _Holder(*holder) for id, *holder in await connection.execute(statement.returning(*_HOLDER), rows)
+    }
+
+
+async def _claim(connection: Connection, customer: CustomerRow, offered: int) -> int:
+    """Write the customer beside its external id, with the offered number if the id has none."""
+    row = {"workspace_id": customer.workspace_id, "external_id": customer.external_id, "person": offered}
+    statement = (
+        upsert(connection.dialect.name, _externals)
+        .values({**row, "customer_id": customer.id})
+        .on_conflict_do_update(index_elements=_KEY, set_={"customer_id": customer.id})
+        .returning(_externals.c.person)
+    )
+    return int((await connection.execute(statement)).scalar_one())
 
 
 async def _merge(connection: Connection, customer: CustomerRow, *, absorbed: int, into: int) -> None:

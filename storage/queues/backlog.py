@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, func, literal, select, text
+from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, exists, func, literal, select, text
 
 from storage.clock import now
 from storage.engine.database import Database
@@ -13,6 +13,7 @@ from storage.tables.mails import MailRow
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.shares.files import UNFINISHED, FileRow
 from storage.tables.webhooks.deliveries import WebhookDeliveryRow, is_pending
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.types import MomentColumn
 
 MOST_COUNTED = 10_000
@@ -21,7 +22,8 @@ MOST_COUNTED = 10_000
 class Backlog(NamedTuple):
     """Numbers of rows, none above `MOST_COUNTED`.
 
-    `oldest_mail` is when the oldest email was written, `webhook_due_at` since when a webhook is due.
+    `oldest_mail` is when the oldest email was written, `webhook_due_at` since when a webhook is due. Webhooks
+    of receivers that fail do not count: they wait for these, and not for this service.
     """
 
     deltas: int
@@ -39,10 +41,16 @@ def _many(table: Table, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
 
 
 _mails, _deliveries = table_of(MailRow), table_of(WebhookDeliveryRow)
+_endpoints = table_of(WebhookEndpointRow)
 _some_mails = select(_mails.c.created_at).order_by(_mails.c.due_at).limit(MOST_COUNTED).subquery()
 _DUE = (
     is_pending(_deliveries),
     _deliveries.c.due_at <= bindparam("moment", type_=MomentColumn(timezone=True)),
+    exists().where(
+        _endpoints.c.workspace_id == _deliveries.c.workspace_id,
+        _endpoints.c.id == _deliveries.c.endpoint_id,
+        _endpoints.c.failing_since.is_(None),
+    ),
 )
 _BACKLOG = select(
     _many(table_of(MetricDeltaRow)),

@@ -1,11 +1,11 @@
 """What webhooks are due: the change log becomes deliveries, which processes claim endpoint by endpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, exists, func, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, select, update
 
 from storage.changes.reading import Logged, read_extent, read_log
 from storage.clock import now
@@ -48,9 +48,23 @@ async def workspaces_told(connection: Connection) -> frozenset[UUID]:
     return frozenset((await connection.execute(told)).scalars())
 
 
-async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
-    """Endpoints whose workspace's log has changes that were not looked at for them, or have no position."""
-    near = in_reach(connection, _endpoints.c.workspace_id)
+def _those(
+    connection: Connection, of: Collection[UUID] | None, besides: Collection[UUID]
+) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions on endpoints of these workspaces, or of all, but those with the ids `besides`."""
+    yield from in_reach(connection, _endpoints.c.workspace_id)
+    yield _endpoints.c.id.not_in(list(besides))
+    if of is not None:
+        yield _endpoints.c.workspace_id.in_(list(of))
+
+
+async def endpoints_behind(
+    connection: Connection, of: Collection[UUID] | None, *, besides: Collection[UUID]
+) -> list[EndpointKey]:
+    """Endpoints whose workspace's log has changes that were not looked at for them, or have no position.
+
+    `of` are workspaces, None for all; endpoints with the ids `besides` are left out.
+    """
     own = [
         _changes.c.workspace_id == _endpoints.c.workspace_id,
         *in_reach(connection, _changes.c.workspace_id),
@@ -59,7 +73,7 @@ async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
     waiting = exists().where(*own, _changes.c.position.is_(None))
     behind = (
         select(_endpoints.c.workspace_id, _endpoints.c.id)
-        .where(_endpoints.c.is_enabled.is_(True), newer | waiting, *near)
+        .where(_endpoints.c.is_enabled.is_(True), newer | waiting, *_those(connection, of, besides))
         .limit(ENDPOINTS_AT_A_TIME)
     )
     return [EndpointKey(*row) for row in await connection.execute(behind)]
@@ -68,14 +82,11 @@ async def endpoints_behind(connection: Connection) -> list[EndpointKey]:
 async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Sequence[str]) -> bool:
     """Turn the next changes of the log into deliveries of an endpoint, which is locked.
 
-    Returns whether more follow. With `MOST_PENDING` pending, the rest waits in the log.
-
-    The position is kept in the same transaction, so that a process which dies has done all of it or nothing.
+    Returns whether more follow. The position is kept in the same transaction, so that a process which dies
+    has done all of it or nothing.
     """
     key = EndpointKey(endpoint.workspace_id, endpoint.id)
     own = and_(_endpoints.c.workspace_id == key.workspace_id, _endpoints.c.id == key.id)
-    if await _is_full(connection, key):
-        return False
     extent = await read_extent(connection, key.workspace_id)
     # Changes that are no longer kept cannot be told.
     after = max(endpoint.position, extent.oldest - 1)
@@ -93,8 +104,8 @@ async def follow(connection: Connection, endpoint: WebhookEndpointRow, kinds: Se
     return page.has_more
 
 
-async def _is_full(connection: Connection, key: EndpointKey) -> bool:
-    """Whether the endpoint has as many pending deliveries as it may have."""
+async def is_full(connection: Connection, key: EndpointKey) -> bool:
+    """Whether the endpoint has as many pending deliveries as it may have: the rest waits in the log."""
     own = _deliveries.c.workspace_id == key.workspace_id, _deliveries.c.endpoint_id == key.id
     last = select(_deliveries.c.id).where(*own, WEBHOOKS.is_waiting).offset(MOST_PENDING - 1).limit(1)
     return (await connection.execute(last)).first() is not None
@@ -116,18 +127,29 @@ def _delivery(key: EndpointKey, change: Logged) -> dict[str, object]:
     }
 
 
-async def endpoints_with_work(connection: Connection, besides: Sequence[UUID]) -> list[EndpointKey]:
-    """Endpoints with deliveries that are due, but those with these ids."""
-    due = (
-        select(_deliveries.c.workspace_id, _deliveries.c.endpoint_id)
-        .where(WEBHOOKS.is_waiting, _deliveries.c.due_at <= now(), _deliveries.c.endpoint_id.not_in(besides))
-        .where(*in_reach(connection, _deliveries.c.workspace_id))
-        .cte("due")
-        # SQLite would go through all that is pending, in the order of whichever index was made last.
-        .prefix_with("MATERIALIZED", dialect="sqlite")
+async def endpoints_with_work(
+    connection: Connection, of: Collection[UUID] | None, *, besides: Collection[UUID]
+) -> list[EndpointKey]:
+    """Some of the endpoints with deliveries that are due, in any order; `of` and `besides` as above."""
+    # By endpoint: thousands of deliveries to one that hangs are not looked through to find another one.
+    first_due_at = (
+        select(func.min(_deliveries.c.due_at))
+        .where(
+            _deliveries.c.workspace_id == _endpoints.c.workspace_id,
+            _deliveries.c.endpoint_id == _endpoints.c.id,
+            WEBHOOKS.is_waiting,
+            *in_reach(connection, _deliveries.c.workspace_id),
+        )
+        .scalar_subquery()
     )
-    endpoints = select(due.c.workspace_id, due.c.endpoint_id).distinct().limit(ENDPOINTS_AT_A_TIME)
-    return [EndpointKey(*row) for row in await connection.execute(endpoints)]
+    due = (
+        select(_endpoints.c.workspace_id, _endpoints.c.id)
+        .where(first_due_at <= now(), *_those(connection, of, besides))
+        # With more of them than places, each has its turn.
+        .order_by(func.random())
+        .limit(ENDPOINTS_AT_A_TIME)
+    )
+    return [EndpointKey(*row) for row in await connection.execute(due)]
 
 
 async def has_work(connection: Connection, key: EndpointKey) -> bool:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -13,6 +14,7 @@ from storage.engine.database import Database
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.servers.gateways import Gateway, Tenant, start_session
+from tests.support.tenants.applications import make_application
 from tests.support.tenants.membership import TestUser, make_member
 
 FREE = [{"amount_type": "free"}]
@@ -112,3 +114,11 @@ async def session_of(database_url: str, tenant: Tenant) -> str:
     """A session of the tenant's user in a browser."""
     async with beside(database_url) as gateway:
         return (await start_session(gateway, tenant.user_id)).text
+
+
+async def application(live: Live, own_url: str) -> tuple[str, str]:
+    """The id of an OAuth client, and a token that the tenant has given it."""
+    async with beside(own_url) as gateway, httpx.AsyncClient(base_url=live.address) as client:
+        own, tenant = replace(gateway, client=client), live.tenant
+        made = await make_application(own, UUID(tenant.id), UUID(tenant.user_id))
+        return str(made.id), (await made.tokens(tenant, scope="shares:read"))["access_token"]

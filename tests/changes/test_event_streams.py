@@ -3,11 +3,8 @@
 import asyncio
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
-import httpx
 import pytest
 
 from resolvers.changes import changes
@@ -15,9 +12,8 @@ from resolvers.graph.execution.planned.nodes import PlannedNode
 from storage.changes import shared_reads
 from storage.changes.reading import read_log
 from tests.changes.sockets import CHANGES, greeted
-from tests.changes.streams import Live, Reader, beside
+from tests.changes.streams import Live, Reader, application
 from tests.support.measures.patience import PATIENCE_SECONDS
-from tests.support.tenants.applications import make_application
 
 pytestmark = pytest.mark.both_databases
 
@@ -71,14 +67,6 @@ def test_a_document_that_is_taken_off_the_allow_list_tells_nothing_more(live: Li
         refusal, complete = reader.rest()
     assert refusal["data"]["errors"][0]["extensions"]["code"] == "document_not_registered"
     assert complete == {"event": "complete", "data": ""}
-
-
-async def application(live: Live, own_url: str) -> tuple[str, str]:
-    """The id of an OAuth client, and a token that the tenant has given it."""
-    async with beside(own_url) as gateway, httpx.AsyncClient(base_url=live.address) as client:
-        own, tenant = replace(gateway, client=client), live.tenant
-        made = await make_application(own, UUID(tenant.id), UUID(tenant.user_id))
-        return str(made.id), (await made.tokens(tenant, scope="shares:read"))["access_token"]
 
 
 def events(live: Live, query: str, token: str | None = None, **variables: Any) -> Any:

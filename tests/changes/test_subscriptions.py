@@ -15,7 +15,7 @@ from resolvers.graph.execution.planned import streams
 from resolvers.graph.http import transport_ws
 from storage.changes import followers
 from tests.changes.sockets import Socket, greeted, socket_to
-from tests.changes.streams import FREE, Live, joined, session_of
+from tests.changes.streams import FREE, Live, application, joined, session_of
 from tests.support.measures.patience import eventually
 from tests.support.servers.live import serve
 
@@ -215,9 +215,10 @@ def test_a_credential_that_loses_access_ends_its_subscriptions(live: Live, own_u
     owner = live.tenant.personal_token
     revoked, narrowed = live.token("shares:read"), live.token("shares:read", "customers:read")
     member = asyncio.run(joined(own_url, live.tenant))
-    tokens = (revoked["text"], narrowed["text"], member.token)
+    client_id, given = asyncio.run(application(live, own_url))
+    tokens = (revoked["text"], narrowed["text"], given, member.token)
     with ExitStack() as stack:
-        one, two, three = sockets = [stack.enter_context(greeted(live, token)) for token in tokens]
+        one, two, three, four = sockets = [stack.enter_context(greeted(live, token)) for token in tokens]
         before = live.latest()
         live.share()
         for socket in sockets:
@@ -226,10 +227,11 @@ def test_a_credential_that_loses_access_ends_its_subscriptions(live: Live, own_u
         live.send("DELETE", f"/workspace-access-tokens/{revoked['id']}", owner)
         path = f"/workspace-access-tokens/{narrowed['id']}"
         live.send("PATCH", path, owner, scopes=["customers:read"])
+        live.send("DELETE", f"/oauth2/clients/{client_id}", owner)
         live.send("DELETE", f"/workspace-members/{member.member_id}", owner)
         live.clock.advance(4)
-        assert (one.end()[0], two.end()[0]) == (4401, 4403)
-        while (message := three.receive())["type"] == "next":
+        assert [each.end()[0] for each in (one, two, three)] == [4401, 4403, 4401]
+        while (message := four.receive())["type"] == "next":
             pass
         assert message["payload"][0]["extensions"]["code"] == "not_found"
 

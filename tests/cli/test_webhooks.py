@@ -1,6 +1,8 @@
 """`duograph webhooks`: changes reach a receiver on one's own machine, and are made for it."""
 
+import asyncio
 import subprocess
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -9,6 +11,7 @@ from storage.changes.kinds import ChangeKind
 from tests.support.measures.patience import until
 from tests.support.servers.live import serve
 from tests.support.servers.receiver import Receiver
+from tests.support.servers.tcp_proxy import TcpProxy
 
 SECRET = "whsec_" + "A" * 43 + "="
 
@@ -26,29 +29,40 @@ def options(site):
     return ["--gateway", address, "--token", tenant.token]
 
 
-async def test_what_changes_is_sent_signed_to_a_receiver(empty, site, options):
+async def test_what_changes_is_sent_signed_to_a_receiver_also_after_the_gateway_was_away(
+    empty, site, options
+):
     receiver = await Receiver().start()
-    listening = empty.start(
-        *("webhooks", "listen", "--forward", receiver.url, "--secret", SECRET),
-        *("--kind", "customer.created", "--workspace", site[1].slug, *options),
-        stdout=subprocess.PIPE,
-    )
-    with listening:
-        try:
-            # It has read where the log ends before it says so.
-            assert SECRET in listening.stdout.readline()
-            for kind in ("share.created", "customer.created"):
-                assert empty.run("webhooks", "trigger", kind, *options).stdout == f"Made one {kind}.\n"
+    async with TcpProxy.before(urlsplit(site[0]).port) as proxy:
+        listening = empty.start(
+            *("webhooks", "listen", "--forward", receiver.url, "--secret", SECRET),
+            *("--kind", "customer.created", "--workspace", site[1].slug),
+            *("--gateway", f"http://127.0.0.1:{proxy.port}", "--token", site[1].token),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with listening:
+            try:
+                # It has read where the log ends before it says so.
+                assert SECRET in await asyncio.to_thread(listening.stdout.readline)
+                proxy.refusing = True
+                proxy.cut()
+                assert "does not answer" in await asyncio.to_thread(listening.stderr.readline)
+                for kind in ("share.created", "customer.created"):
+                    made = await asyncio.to_thread(empty.run, "webhooks", "trigger", kind, *options)
+                    assert made.stdout == f"Made one {kind}.\n"
+                proxy.refusing = False
 
-            async def arrived():
-                return receiver.received or None
+                async def arrived():
+                    return receiver.received or None
 
-            (received,) = await until(arrived)
-        finally:
-            listening.kill()
+                (received,) = await until(arrived)
+            finally:
+                listening.kill()
     content = received.verified(SECRET)
     assert content["type"] == "customer.created"
     assert content["data"]["name"].startswith("Made by duograph")
+    assert content["resource_id"] == content["data"]["id"]
     await receiver.stop()
 
 

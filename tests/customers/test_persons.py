@@ -9,6 +9,7 @@ from sqlalchemy import select
 from resolvers.accounts.users import create_user
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.database import Database
+from storage.persons import persons
 from storage.persons.numbers import BLOCK, new_persons
 from storage.persons.persons import PersonReference, persons_of
 from storage.rows.rows import table_of
@@ -55,6 +56,12 @@ def by_id(customer):
 
 def by_external_id(external_id):
     return {"external_customer_id": external_id}
+
+
+async def report(database, home, *external_ids):
+    async with database.write() as connection:
+        references = [PersonReference(None, id) for id in external_ids]
+        return [one.person for one in await persons_of(connection, database, home, references)]
 
 
 async def test_a_customer_is_one_person_by_either_id(surface, see):
@@ -215,21 +222,41 @@ async def test_a_customer_that_takes_an_id_while_it_is_reported_is_one_person(su
         assert await see(by_id(customer), by_external_id(external_id)) == [*persons] * 2
 
 
+async def test_reports_of_the_same_new_people_never_wait_for_each_other(gateway, tenant, monkeypatch):
+    """One looks for two people before another makes the second, and the last waits for the first of them."""
+    home, database = UUID(tenant.id), gateway.database
+    has_looked, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def pausing(connection, *arguments):
+        numbers = await new_persons(connection, *arguments)
+        if database.is_sqlite:
+            return numbers  # Its writers come one after the other.
+        if not has_looked.is_set():
+            has_looked.set()
+            await goes_on.wait()
+        elif middle.done():
+            goes_on.set()
+            await asyncio.wait({early}, timeout=1)
+        return numbers
+
+    monkeypatch.setattr(persons, "new_persons", pausing)
+    early = asyncio.create_task(report(database, home, "a", "x"))
+    if not database.is_sqlite:
+        await has_looked.wait()
+    await (middle := asyncio.create_task(report(database, home, "x")))
+    assert await report(database, home, "a", "x") == await early
+
+
 async def test_many_new_workspaces_report_at_once_on_a_small_pool(gateway):
     """Each needs its first numbers while it holds a connection."""
     homes = [UUID((await make_tenant(gateway)).id) for _ in range(4)]
     database = Database(gateway.database.engine.url.render_as_string(hide_password=False), pool_size=1)
 
-    async def report(home):
-        async with database.write() as connection:
-            (one,) = await persons_of(connection, database, home, [PersonReference(None, "c-1")])
-            return one.person
-
     try:
-        persons = await asyncio.gather(*map(report, homes))
+        numbers = await asyncio.gather(*(report(database, home, "c-1") for home in homes))
     finally:
         await database.close()
-    assert None not in persons
+    assert [None] not in numbers
 
 
 async def test_numbers_are_never_given_twice(gateway, tenant):

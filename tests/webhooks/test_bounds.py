@@ -1,8 +1,9 @@
 """What a workspace keeps of its changes and deliveries, however many it makes."""
 
 import asyncio
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from uuid import UUID, uuid4
 
@@ -11,12 +12,16 @@ from aiohttp import web
 from sqlalchemy import select
 
 from gateway.webhooks import delivery, sending
+from gateway.webhooks.recording import record
+from schema.webhooks.services import Attempt
 from storage.clock import now
+from storage.queues import backlog
 from storage.queues import webhooks as queue
 from storage.retention.trimming import BOUNDS, trim
-from storage.rows.rows import insert_rows, table_of
+from storage.rows.rows import insert_row, insert_rows, table_of
 from storage.tables.changes import ChangeRow
 from storage.tables.webhooks.deliveries import WebhookAttemptRow, WebhookDeliveryRow
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from tests.support.callers.refusals import refused
 from tests.support.measures.patience import until
 from tests.support.servers.receiver import accept
@@ -26,6 +31,19 @@ from tests.webhooks.test_deliveries import add_endpoint, create_share, deliverie
 
 pytestmark = pytest.mark.both_databases
 FEW = {ChangeRow: 5, WebhookDeliveryRow: 5, WebhookAttemptRow: 5}
+
+
+class Undone(Exception):
+    """Has a transaction leave nothing."""
+
+
+@asynccontextmanager
+async def undone(database):
+    """A transaction that is rolled back, so that no worker finds what it makes."""
+    with suppress(Undone):
+        async with database.write() as connection:
+            yield connection
+            raise Undone
 
 
 async def rows_of(sender, tenant, model):
@@ -111,7 +129,7 @@ async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_ke
     key = queue.EndpointKey(uuid4(), uuid4())
     with noted(sender.database) as statements:
         async with sender.database.write() as connection:
-            await queue.endpoints_with_work(connection, [])
+            await queue.endpoints_with_work(connection, None, besides=[uuid4()])
             await queue.has_work(connection, key)
             await queue.claim_deliveries(connection, key, 10)
     plans = ["\n".join(await plan_of(sender.database, each)) for each in statements if "WHERE" in each]
@@ -119,6 +137,54 @@ async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_ke
     assert all("ix_webhook_deliveries_due" in plan or "ix_webhook_deliveries_work" in plan for plan in plans)
     assert "ix_webhook_deliveries_order" in plans[-1]
     assert "SCAN webhook_deliveries" not in plans[0]
+
+
+async def test_what_waits_for_a_receiver_that_fails_is_no_backlog_of_the_operator(sender, sending_tenant):
+    home, long_ago = UUID(sending_tenant.id), datetime(2020, 1, 1, tzinfo=UTC)
+    found = []
+    for failing_since in (None, long_ago):
+        async with undone(sender.database) as connection:
+            endpoint = {"url": "https://a.example", "kinds": ["*"], "scopes": [], "maker_kind": "none"}
+            made = await insert_row(
+                connection, WebhookEndpointRow, workspace_id=home, failing_since=failing_since, **endpoint
+            )
+            values = {"workspace_id": home, "endpoint_id": made.id, "change_id": uuid4(), "position": 1}
+            moments = dict.fromkeys(("at", "first_due_at", "due_at"), long_ago)
+            await insert_row(connection, WebhookDeliveryRow, kind="share.created", **values, **moments)
+            row = (await connection.execute(backlog._BACKLOG, {"moment": now()})).one()
+            found.append(row[-1] == long_ago)
+    assert found == [True, False]
+
+
+async def test_what_fails_together_is_planned_together_and_holds_back_later_changes_alone(
+    sender, sending_tenant
+):
+    home, moment = UUID(sending_tenant.id), now() - timedelta(minutes=1)
+    # Of no endpoint, so that no worker claims them: two of each of three shares, and two batches.
+    key, shares = queue.EndpointKey(home, uuid4()), [uuid4() for _ in range(3)]
+    rows = [
+        {
+            **dict.fromkeys(("at", "first_due_at", "due_at"), moment),
+            "workspace_id": home,
+            "endpoint_id": key.id,
+            "change_id": uuid4(),
+            "position": position,
+            "kind": "share.updated",
+            "resource_id": resource_id,
+        }
+        for position, resource_id in enumerate([*shares, None, *shares, None])
+    ]
+    async with sender.database.write() as connection:
+        await insert_rows(connection, WebhookDeliveryRow, rows)
+        claimed = await queue.claim_deliveries(connection, key, 4)
+        with noted(sender.database) as statements:
+            failed = [(each, Attempt(now(), 1, status=500)) for each in claimed]
+            await record(connection, None, failed, now(), "")
+    left = sorted(await rows_of(sender, sending_tenant, WebhookDeliveryRow), key=lambda row: row.position)
+    assert [row.attempts for row in left] == [1, 1, 1, 1, 0, 0, 0, 0]
+    assert len({row.due_at for row in left[:7]}) == 1
+    assert left[7].due_at == moment
+    assert len(statements) == 3
 
 
 async def test_a_quick_receiver_is_claimed_more_for_and_what_is_not_begun_in_time_is_claimed_again(

@@ -134,6 +134,7 @@ async def test_kinds_that_are_no_longer_chosen_end_their_open_deliveries(sender,
     ("addresses", "code"),
     [
         *((["127.0.0.1", "10.0.0.1"], "blocked"), (["127.0.0.1"], None), ([], "dns")),
+        *((["93.184.215.14", "10.0.0.1"], "blocked"), (["10.0.0.1", "93.184.215.14"], "blocked")),
         *(
             ([address], "blocked")
             for address in ("169.254.169.254", "::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1")
@@ -141,11 +142,12 @@ async def test_kinds_that_are_no_longer_chosen_end_their_open_deliveries(sender,
     ],
 )
 async def test_a_name_is_resolved_once_and_each_of_its_addresses_counts(receiver, addresses, code):
-    asked = []
+    # Whoever owns a name may have it answer otherwise the next time.
+    answers, asked = [addresses, ["169.254.169.254"]], []
 
     async def resolve(host, port):
         asked.append(host)
-        return [parse_address(address) for address in addresses]
+        return [parse_address(address) for address in answers.pop(0)]
 
     connections = Connections([parse_network("127.0.0.0/8")], resolve)
     url = receiver.url.replace("127.0.0.1", "hooks.example.com")
@@ -153,6 +155,14 @@ async def test_a_name_is_resolved_once_and_each_of_its_addresses_counts(receiver
     connections.close()
     assert (attempt.code, asked) == (code, ["hooks.example.com"])
     assert len(receiver.received) == (1 if code is None else 0)
+
+
+async def test_a_name_of_this_machine_is_blocked_unless_an_operator_allows_it(receiver):
+    connections = Connections([])
+    for host in ("localhost", "127.0.0.1", "2130706433", "0177.0.0.1", "0x7f000001"):
+        url = receiver.url.replace("127.0.0.1", host)
+        assert (await send(connections, Message(url, "an id", b"{}", [b"secret"]))).code == "blocked"
+    assert receiver.received == []
 
 
 async def test_an_answer_is_read_to_4_kib(receiver):

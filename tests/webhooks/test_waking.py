@@ -3,7 +3,7 @@
 import pytest
 import pytest_asyncio
 
-from gateway.webhooks import task
+from gateway.webhooks import delivery, task
 from tests.support.callers.surfaces import Rest
 from tests.support.databases.own_databases import own_database
 from tests.support.servers.gateways import make_tenant, run_gateway
@@ -16,7 +16,8 @@ pytestmark = pytest.mark.both_databases
 @pytest_asyncio.fixture
 async def idle(database_url, tmp_path, monkeypatch):
     """A gateway that looks for webhooks once, and then only when it is woken."""
-    monkeypatch.setattr(task, "LOOKS_EVERY_SECONDS", 3600)
+    for module in (task, delivery):
+        monkeypatch.setattr(module, "LOOKS_EVERY_SECONDS", 3600)
     url = await own_database(database_url, tmp_path)
     async for running in run_gateway(url, tmp_path, webhook_allow="127.0.0.0/8"):
         yield running

@@ -18,6 +18,12 @@ from resolvers.webhooks.secrets import PREFIX, SECRET_BYTES
 
 SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS = 10.0
+# Statuses of what a later request may not meet.
+_PASSING = (429, 502, 503, 504)
+
+
+class Away(CommandError):
+    """The gateway cannot be reached, or cannot answer now."""
 
 
 class Api:
@@ -32,7 +38,9 @@ class Api:
         try:
             answer = self._client.request(method, path, json=body, params=query)
         except httpx.HTTPError as error:
-            raise CommandError(f"The gateway does not answer: {error}.") from None
+            raise Away(f"The gateway does not answer: {error}.") from None
+        if answer.status_code in _PASSING:
+            raise Away(f"The gateway cannot answer now ({answer.status_code}): {_reason_of(answer)}")
         if answer.is_error:
             raise CommandError(f"The gateway refused it ({answer.status_code}): {_reason_of(answer)}")
         return answer.json() if answer.content else None
@@ -62,7 +70,10 @@ def listen(
     workspace: str | None,
     secret: str | None,
 ) -> None:
-    """Send each change from now on to `forward`, until the command is interrupted."""
+    """Send each change from now on to `forward`, until the command is interrupted.
+
+    A gateway that is started again meanwhile is waited for, and nothing is missed.
+    """
     api = Api(gateway, token)
     api.choose(workspace)
     secret = secret or PREFIX + b64encode(token_bytes(SECRET_BYTES)).decode()
@@ -76,12 +87,27 @@ def listen(
     query = {**own, **({"kind": list(kinds)} if kinds else {}), "limit": 100}
     with httpx.Client(timeout=SECONDS) as receiver:
         while True:
-            page = api.ask("GET", "/changes/", after=position, **query)
+            page = _next_page(api, {**query, "after": position})
             for change in page["data"]:
                 typer.echo(f"{change['kind']}  {_send(receiver, forward, signer, change)}")
             position = page["meta"]["next_cursor"]
             if not page["meta"]["has_more"]:
                 sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def _next_page(api: Api, query: Mapping[str, Any]) -> Any:
+    """The next page of the feed, as soon as the gateway answers."""
+    is_away = False
+    while True:
+        try:
+            page = api.ask("GET", "/changes/", **query)
+        except Away as away:
+            if not is_away:
+                typer.echo(f"{away} Trying again.", err=True)
+            is_away = True
+            sleep(SECONDS_BETWEEN_LOOKS)
+        else:
+            return page
 
 
 def trigger(gateway: str, token: str, kind: str, *, workspace: str | None) -> None:
@@ -96,7 +122,8 @@ def trigger(gateway: str, token: str, kind: str, *, workspace: str | None) -> No
 
 def _send(receiver: httpx.Client, url: str, signer: Webhook, change: Mapping[str, Any]) -> str:
     """What became of it, in words."""
-    body = orjson.dumps({"type": change["kind"], "timestamp": change["at"], "data": change["data"]})
+    told = {name: change[name] for name in ("resource_id", "data")}
+    body = orjson.dumps({"type": change["kind"], "timestamp": change["at"], **told})
     at = datetime.now(UTC)
     headers = {
         "content-type": "application/json",

@@ -72,7 +72,7 @@ REACHES = (
         "storage/queues/backlog.py",
         "read_backlog",
         "With metrics on, at most every 10 seconds: how much waits, counted up to a bound.",
-        *("files", "metric_deltas", "webhook_deliveries"),
+        *("files", "metric_deltas", "webhook_deliveries", "webhook_endpoints"),
     ),
     _in(
         "storage/persons/claims.py",
@@ -96,7 +96,7 @@ REACHES = (
         "storage/queues/webhooks.py",
         "endpoints_with_work",
         "The same, for deliveries that are due.",
-        "webhook_deliveries",
+        *("webhook_endpoints", "webhook_deliveries"),
     ),
     _in(
         "storage/upkeep/resealing.py",
