@@ -51,8 +51,8 @@ def _check_encoding(request: Request) -> None:
 
 def announced_length(request: Request) -> float:
     """The body's size in bytes according to `Content-Length`; 0 without one."""
-    announced = sent_header(request, b"content-length") or ""
-    if not announced.isdecimal():
+    announced = sent_headers(request.scope).get(b"content-length", b"")
+    if not announced.isdigit():
         return 0
     return int(announced) if len(announced) <= LONGEST_LENGTH else inf
 

@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 
 from gateway.http.connections import patient_protocol
+from gateway.http.whole_answers import send_whole
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
 
@@ -27,6 +28,9 @@ Connect = Callable[..., socket.socket]
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
     """Answers `/whole` at once, and `/parts` as its client receives them."""
+    if scope["path"] == "/short":
+        await send_whole(scope, send, 200, [(b"content-length", b"5")], b"short")
+        return
     length = (b"content-length", b"%d" % SIZE)
     await send({"type": "http.response.start", "status": 200, "headers": [length]})
     parts = 1 if scope["path"] == "/whole" else 16
@@ -99,6 +103,14 @@ def received(connection: socket.socket, most: int = 2 * SIZE) -> int:
     return count
 
 
+def received_until(connection: socket.socket, end: bytes) -> None:
+    answer = b""
+    while not answer.endswith(end):
+        part = connection.recv(65_536)
+        assert part, answer
+        answer += part
+
+
 @pytest.mark.parametrize("path", [b"whole", b"parts"])
 def test_a_client_that_receives_slowly_gets_its_whole_answer(
     served: Served, connect: Connect, path: bytes
@@ -119,6 +131,22 @@ def test_a_client_that_receives_nothing_is_cut_off_in_time(served: Served, conne
         passed += STEP_SECONDS
     assert passed >= STALL_SECONDS * 0.9
     assert received(connection) < SIZE
+
+
+def test_a_connection_is_closed_when_its_last_answer_was_long_ago(served: Served, connect: Connect) -> None:
+    wait, connection = served.server.config.timeout_keep_alive, connect(b"short")
+    received_until(connection, b"short")
+    for _ in range(4):
+        # Each wait is short, and together they are longer than one may be.
+        served.clock.advance(wait * 0.6)
+        connection.sendall(REQUEST % b"short")
+        received_until(connection, b"short")
+    passed = 0.0
+    while served.connections:
+        served.clock.advance(wait / 10)
+        passed += wait / 10
+    assert passed >= wait * 0.9
+    assert connection.recv(1) == b""
 
 
 def test_a_client_that_stops_in_the_middle_is_cut_off(served: Served, connect: Connect) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Column
 from sqlmodel import SQLModel
 
 from resolvers.operations.shapes.shapes import Derived, Item, Shape
-from resolvers.operations.shapes.writers import etag_of, rest_writer
+from resolvers.operations.shapes.writers import etag_of, rest_list_writer, rest_writer
 from schema.kit.base import entity_tag
 from schema.kit.pages import Listed
 from schema.values.scalars import write_moment
@@ -79,8 +79,7 @@ class ShapedRows(Sequence[Item]):
 
     def written(self) -> list[dict[str, Any]]:
         """The objects as REST writes them."""
-        write, services = rest_writer(self.shape), self.services
-        return [write(line, services) for line in self.lines]
+        return cast("list[dict[str, Any]]", rest_list_writer(self.shape)(self.lines, self.services))
 
     def parts(self, write: Callable[[Any], Any]) -> list[Any]:
         """What `write` makes of each line; of long lines, which are parsed one at a time, all as one JSON."""
@@ -112,6 +111,8 @@ def written_page(answer: Any) -> dict[str, Any] | None:
     listed = getattr(answer, "data", None)
     if not isinstance(listed, ShapedRows):
         return None
+    if not isinstance(listed.lines, LongLines):
+        return {"data": listed.written(), **page_counts(answer)}
     write, services = rest_writer(listed.shape), listed.services
     return {"data": listed.parts(lambda line: write(line, services)), **page_counts(answer)}
 

@@ -69,6 +69,22 @@ def key(name: str) -> str:
 def rest_writer(shape: Shape[Any]) -> Writer:
     """The object of a line as REST writes it: every field in order, without those that are absent."""
     source = Source()
+    writer: Writer = source.function("line, services", [*_making_answer(shape, source), "return answer"])
+    return writer
+
+
+@cache
+def rest_list_writer(shape: Shape[Any]) -> Writer:
+    """The list of the objects of several lines, as REST writes each, without a call for each."""
+    source = Source()
+    making = [f"    {line}" for line in _making_answer(shape, source)]
+    body = ["written = []", "for line in lines:", *making, "    written.append(answer)", "return written"]
+    writer: Writer = source.function("lines, services", body)
+    return writer
+
+
+def _making_answer(shape: Shape[Any], source: Source) -> list[str]:
+    """The lines of source that make `answer` of a `line`."""
     lines = ["answer = {"]
     is_open = True
     for name in shape.fields:
@@ -79,9 +95,7 @@ def rest_writer(shape: Shape[Any]) -> Writer:
         lines += ["}"] if is_open else []
         is_open = False
         lines += [f"if (value := {value}) is not None:", f"    answer[{name!r}] = value"]
-    lines += ["}"] if is_open else []
-    writer: Writer = source.function("line, services", [*lines, "return answer"])
-    return writer
+    return [*lines, "}"] if is_open else lines
 
 
 def field_value(  # noqa: PLR0911 - one for each kind of source
