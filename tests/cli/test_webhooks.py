@@ -62,7 +62,7 @@ async def test_what_changes_is_sent_signed_to_a_receiver_also_after_the_gateway_
     content = received.verified(SECRET)
     assert content["type"] == "customer.created"
     assert content["data"]["name"].startswith("Made by duograph")
-    assert content["resource_id"] == content["data"]["id"]
+    assert received.headers["duograph-resource-id"] == content["data"]["id"]
     await receiver.stop()
 
 
