@@ -1,6 +1,7 @@
 """Attacks on signatures and sealed texts: none is valid for another purpose, subject or secret."""
 
-from base64 import b64decode, b64encode
+import hmac
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from contextlib import suppress
 from itertools import permutations
 
@@ -27,6 +28,15 @@ from storage.sealing import (
 SECRET = b"a secret of the tests, 32 characters"
 PURPOSES = st.sampled_from(Purpose)
 TEXTS = st.text()
+
+
+@given(PURPOSES, st.lists(TEXTS, max_size=3), st.text(min_size=50, max_size=150))
+def test_a_signature_is_the_hmac_of_the_parts_and_their_lengths(purpose, short, long):
+    derivation = HKDF(SHA256(), length=32, salt=None, info=f"sign {purpose}".encode())
+    contents = [part.encode("utf-8", "surrogatepass") for part in (*short, long)]
+    content = b"".join(len(part).to_bytes(8) + part for part in contents)
+    expected = urlsafe_b64encode(hmac.digest(derivation.derive(SECRET), content, "sha256"))
+    assert sign(SECRET, purpose, *short, long) == expected.rstrip(b"=").decode()
 
 
 def test_no_two_purposes_share_a_signature_or_a_key():
