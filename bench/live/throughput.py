@@ -1,8 +1,7 @@
 """How many webhooks a second one process delivers to a receiver that answers at once, over kept connections.
 
-`python -m bench.live.throughput`. On each database, endpoints are told of customers that exist, by turns
-alone and beside one whose receiver never answers, to which as much is due. Exits with 1 if a target is
-missed.
+`python -m bench.live.throughput`. On each database, an endpoint is told of customers, by turns alone and
+beside another with as many deliveries due whose receiver never answers. Exits with 1 if a target is missed.
 """
 
 import asyncio
@@ -75,7 +74,7 @@ class Telling:
 
     @contextmanager
     def hanging(self) -> Iterator[None]:
-        """Beside an endpoint whose receiver never answers, and to which all deliveries are made already."""
+        """An endpoint whose receiver never answers; all its deliveries are due when the block begins."""
         id = self.begin(HANGING)
         made = f"/api/webhook-deliveries/?endpoint_id={id}&limit=1"
         while self.client.get(made)["meta"]["total"] < self.many:

@@ -138,7 +138,7 @@ class PatientProtocol(HttpToolsProtocol):
         """Write the answer by one system call, without a message for each of its parts.
 
         False for what needs messages: an answer that another layer wants to see (`send` is its own), one to
-        HEAD, one whose client has gone or is waited for, and one after which the connection ends.
+        HEAD, one whose client has gone or reads slowly, and the last of a connection.
         """
         cycle, transport = self.cycle, self.transport
         is_ours = send == cycle.send and cycle.keep_alive and not cycle.response_started

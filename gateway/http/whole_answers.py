@@ -15,7 +15,7 @@ CONNECTION = "duograph.connection"
 
 
 class AnsweringConnection(Protocol):
-    """A connection whose requests may be answered at once."""
+    """A connection that can write a whole answer without messages."""
 
     def answer_at_once(self, send: Send, status: int, headers: RawHeaders, body: bytes) -> bool:
         """Write the answer to the request with this `send`; False if it has to be sent by messages."""

@@ -61,7 +61,7 @@ def _those(
 async def endpoints_behind(
     connection: Connection, of: Collection[UUID] | None, *, besides: Collection[UUID]
 ) -> list[EndpointKey]:
-    """Endpoints whose workspace's log has changes that were not looked at for them, or have no position.
+    """Endpoints for which changes of their workspace wait, also those that have no position yet.
 
     `of` are workspaces, None for all; endpoints with the ids `besides` are left out.
     """

@@ -90,9 +90,9 @@ async def timeline_of(
         found += [(getattr(each, strand.at), strand, each) for each in listing.data]
         address = "" if records.parent else f"{shown.base}/{strand.path}?{strand.by}={record.id}"
         counts.append(Counted(strand.heading, listing.meta.total, address))
-    found = sorted(found, key=lambda each: each[0], reverse=True)[:NEWEST]
-    shown.names.update(await names_in(visit, [each for _, _, each in found]))
-    rows = [_row(strand, each, shown) for _, strand, each in found]
+    newest_first = sorted(found, key=lambda each: each[0], reverse=True)[:NEWEST]
+    shown.names.update(await names_in(visit, [each for _, _, each in newest_first]))
+    rows = [_row(strand, each, shown) for _, strand, each in newest_first]
     return Timeline(Table([Heading(title) for title in _HEADINGS], rows), counts)
 
 
