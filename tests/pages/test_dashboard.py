@@ -248,8 +248,9 @@ async def test_the_start_leads_to_the_workspace_used_last(gateway, tenant):
         await owner.open("/workspaces")
         await owner.press("Create workspace", name="Aardvark", slug=slug)
         assert owner.path == f"/{slug}/dashboard"
-        await owner.open("/dashboard")
-        assert owner.path == f"/{slug}/dashboard"
+        for start in ("/", "/dashboard"):
+            await owner.open(start)
+            assert owner.path == f"/{slug}/dashboard"
         assert f"/{tenant.slug}/dashboard" in owner.reading.links
         await owner.open(f"/{tenant.slug}/dashboard")
         await owner.open("/dashboard")

@@ -136,13 +136,18 @@ async def test_a_file_that_is_refused_says_why(chromium: Browser, site: Site, ap
         await expect(page.locator(".progress .error")).to_contain_text(refusal)
 
 
-async def test_only_the_fields_of_the_chosen_kind_of_price_are_shown(chromium: Browser, site: Site) -> None:
+async def test_only_the_fields_of_the_chosen_kind_are_shown(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0]) as page:
         await enter(page, site, "/shares/new")
         await expect(page.get_by_label("Minimum")).to_be_hidden()
         await page.get_by_label("Kind").select_option("custom")
         await expect(page.get_by_label("Minimum")).to_be_visible()
         await expect(page.get_by_label("Amount", exact=True)).to_be_hidden()
+        await enter(page, site, "/custom-fields/new")
+        await expect(page.get_by_role("group", name="Options", exact=True)).to_be_hidden()
+        await page.get_by_label("Type").first.select_option("select")
+        await expect(page.get_by_role("group", name="Options", exact=True)).to_be_visible()
+        await expect(page.get_by_label("Longest text")).to_be_hidden()
 
 
 async def test_a_founders_browser_tells_its_zone_and_the_account_is_shown_in_it(

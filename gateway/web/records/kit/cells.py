@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from gateway.web.kit.languages import NAMES
 from gateway.web.records.kit.fields import fields_with_currencies, titled, unit_of
-from gateway.web.words.portal import price
+from gateway.web.words.portal import country, price
 from resolvers.operations.shapes.shaped import as_model
 from schema.files.files import File
 from schema.shares.prices import Price
@@ -107,6 +107,8 @@ def cell_of(record: BaseModel, name: str, shown: Shown) -> Cell:
             # It has been deleted, and has no page.
             return Cell("code", str(value))
         return Cell("link", text or str(value), f"{shown.base}/{REFERENCES[name]}/{value}")
+    if name == "country":
+        return Cell("text", country(value))
     unit = unit_of(type(record).model_fields[name])
     if unit is Unit.BYTE:
         return Cell("figure", write_size(value), number=str(value), unit="bytes")
