@@ -132,8 +132,13 @@ async def test_a_file_that_is_refused_says_why(chromium: Browser, site: Site, ap
         await enter(page, site, "/shares/new")
         file = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"text"}
         await page.locator("#medias-files").set_input_files([file])  # type: ignore[list-item]
-        refusal = "notes.txt: A product_media file is an image"
+        refusal = "notes.txt: This is not a picture that pages can show."
         await expect(page.locator(".progress .error")).to_contain_text(refusal)
+        # A proxy answers for a gateway that is away.
+        await page.route("**/api/files/", lambda route: route.fulfill(status=503, body="<h1>Later</h1>"))
+        await page.locator("#medias-files").set_input_files([file])  # type: ignore[list-item]
+        refusal = "notes.txt: The server cannot be reached. Try again."
+        await expect(page.locator(".progress .error").last).to_have_text(refusal)
 
 
 async def test_only_the_fields_of_the_chosen_kind_are_shown(chromium: Browser, site: Site) -> None:
@@ -143,7 +148,7 @@ async def test_only_the_fields_of_the_chosen_kind_are_shown(chromium: Browser, s
         await page.get_by_label("Kind").select_option("custom")
         await expect(page.get_by_label("Minimum")).to_be_visible()
         await expect(page.get_by_label("Amount", exact=True)).to_be_hidden()
-        await enter(page, site, "/custom-fields/new")
+        await page.goto(f"{site[0]}/{site[1].slug}/custom-fields/new")
         await expect(page.get_by_role("group", name="Options", exact=True)).to_be_hidden()
         await page.get_by_label("Type").first.select_option("select")
         await expect(page.get_by_role("group", name="Options", exact=True)).to_be_visible()

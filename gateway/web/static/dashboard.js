@@ -26,7 +26,9 @@
     const focused = document.activeElement?.id || document.activeElement?.value;
     const isFiltering = dashboard().querySelector(".filters").open;
     dashboard().classList.add("loading");
-    document.getElementById("progress").hidden = false;
+    const progress = document.getElementById("progress");
+    progress.textContent = "Loading…";
+    progress.hidden = false;
     try {
       const page = await pageAt(address, running.signal);
       const fresh = page.getElementById("dashboard");
