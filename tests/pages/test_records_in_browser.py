@@ -193,6 +193,11 @@ async def test_a_list_of_events_renews_itself_until_it_is_paused(
         await made(api, "/events/ingest", events=[event])
         await page.get_by_role("button", name="Resume").click()
         await expect(rows).to_have_count(4)
+        # The address that can be kept has what was asked, and no empty fields.
+        await page.get_by_label("Source").select_option("user")
+        await page.get_by_label("Filters").get_by_role("button", name="Show", exact=True).click()
+        await page.wait_for_url("**source=user**")
+        assert not re.search("=(&|$)", page.url)
 
 
 async def test_a_list_says_that_it_has_no_connection_and_asks_again(
