@@ -73,7 +73,9 @@ async def test_a_change_replaces_the_dashboard_and_leaves_the_page(chromium: Bro
         await expect(page.get_by_role("alert")).to_contain_text("Time zone: Enter an IANA time zone name")
         # What was asked before is still answered, and the next question is helped by suggestions, too.
         await expect(page.locator("#file_share_revenue .drawing").first).to_be_visible()
-        await expect(page.get_by_label("Customer", exact=True)).to_have_attribute("list", re.compile("suggestions"))
+        await expect(page.get_by_label("Customer", exact=True)).to_have_attribute(
+            "list", re.compile("suggestions")
+        )
         assert await page.evaluate("window.stayed")
 
 

@@ -9,7 +9,10 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Scale:
-    """From `lowest` to `highest` in pixels from the top, `height` high; `ticks` include both ends, or 0 alone."""
+    """From `lowest` to `highest` in pixels from the top, `height` high.
+
+    `ticks` include both ends, or are 0 alone.
+    """
 
     lowest: float
     highest: float

@@ -47,7 +47,7 @@ def sections() -> tuple[Section, ...]:
 
 
 def _sections_of(page: Page) -> Iterator[Section]:
-    _, _, below_title = page.text.partition("\n")
+    _, _, below_title = page.read_text.partition("\n")
     before, *parts = _SECTION.split(below_title)
     yield Section(page.title, "", page.path, _plain(before))
     for heading, text in zip(parts[::2], parts[1::2], strict=True):

@@ -132,7 +132,7 @@ CUSTOMERS = Records(
             words={
                 "return_url": Words(
                     "Back button leads to",
-                    hint="A page of yours, such as https://shop.example/account, for the portal's Back button.",
+                    hint="Your page behind the portal's Back button, such as https://shop.example/account.",
                 )
             },
             without=frozenset({"customer_id", "external_customer_id", "member_id", "external_member_id"}),

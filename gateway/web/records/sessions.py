@@ -199,7 +199,9 @@ PAYMENTS = Records(
             heading="Refund",
             about="Records a refund: give the money back with your payment provider. It cannot be undone.",
             words={
-                "amount": Words(hint="Up to what has not been refunded yet. Leave it empty to refund all of that."),
+                "amount": Words(
+                    hint="Up to what has not been refunded yet. Leave it empty to refund all of that."
+                ),
                 "platform_fee": Words(hint="The part of the platform fee that is given back."),
                 "external_id": Words(hint="The refund's id in your system."),
             },

@@ -107,14 +107,12 @@ def cell_of(record: BaseModel, name: str, shown: Shown) -> Cell:
             # It has been deleted, and has no page.
             return Cell("code", str(value))
         return Cell("link", text or str(value), f"{shown.base}/{REFERENCES[name]}/{value}")
-    if name == "country":
-        return Cell("text", country(value))
     unit = unit_of(type(record).model_fields[name])
     if unit is Unit.BYTE:
         return Cell("figure", write_size(value), number=str(value), unit="bytes")
     if unit is Unit.MINOR:
         return money(value, _currency_of(record))
-    return _cell(value, shown)
+    return _cell(country(value) if name == "country" else value, shown)
 
 
 def money(amount: int, currency: str | None, text: str = "", kind: str = "figure") -> Cell:

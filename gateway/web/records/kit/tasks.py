@@ -68,8 +68,9 @@ class TaskForm:
         self.reading = read(form, task.fields, self.currency)
         operation = operation_of(task.operation)
         takes_id = any(parameter.name == "id" for parameter in operation.parameters)
-        arguments = {"id": str(self.record.id)} if self.record is not None and takes_id else {}
-        problems, arguments["data"] = [*self.reading.problems], self.reading.data
+        id = {"id": str(self.record.id)} if self.record is not None and takes_id else {}
+        arguments: dict[str, Any] = {**id, "data": self.reading.data}
+        problems = [*self.reading.problems]
         try:
             arguments["data"] = self._data(self.reading.data)
         except Invalid as refused:
