@@ -135,7 +135,7 @@ async def _look_up(visit: Visit, workspace: Workspace, fields: Sequence[Field], 
             record = await lookup.one_of(visit, workspace, each.name, text)
         except Invalid as invalid:
             if not _is_id(text):
-                reading.problems += invalid.problems
+                reading.problems += [{**found, "loc": ["filters", each.name]} for found in invalid.problems]
             # What is deleted has no name, but rows of it.
             continue
         reading.data[each.name] = [str(record.id)] if each.in_list else str(record.id)
