@@ -133,7 +133,6 @@ def test_where_others_could_follow_a_link_there_is_none(
     with serving(started, "--demo", *arguments, **settings) as said:
         assert said["demo"]["link"] is None
         assert httpx.get(said["url"] + PATH, headers={"Accept": "text/html"}).status_code == 404
-        assert httpx.post(said["url"] + "/sign-in/demo-portal").status_code == 404
 
 
 def test_password_token_and_session_survive_a_restart(started: Command, first_start: FirstStart) -> None:
