@@ -95,7 +95,7 @@ async def test_a_user_reads_of_the_workspaces_that_are_theirs_now(gateway, tenan
 
 
 async def test_a_known_credential_and_what_it_reads_are_one_statement(gateway, tenant, ask):
-    """On SQLite, where nothing is sent, they are two, and on a cluster, which has them in two places."""
+    """On SQLite, where nothing is sent anywhere, they are two, and on a cluster, where they are apart."""
     are_two = gateway.database.is_sqlite or gateway.database.is_cluster
     for name in ("a list", "a document", "a document with variables", "two root fields"):
         for _ in range(2):
