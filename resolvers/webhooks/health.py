@@ -21,7 +21,7 @@ from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 WARNED_AFTER, DISABLED_AFTER = timedelta(hours=1), timedelta(days=3)
-GONE = noted("The endpoint answered 410: it wants no more.")
+GONE = noted("The endpoint answered 410, so it wants no more deliveries.")
 FAILED = noted("No delivery succeeded for 3 days.")
 ENDED = "The access of the endpoint's creator ended."
 

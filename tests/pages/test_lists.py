@@ -30,7 +30,7 @@ async def test_each_filter_in_force_is_shown_and_can_be_taken_away(owner, rest, 
     )
     filters = f"share_id={share['id']}&status=created&start_date=2026-01-31&customer_id=none"
     await owner.open(f"{base}/sessions?{filters}&sorting=created_at&page=1")
-    assert "No sessions fit these filters" in owner.text
+    assert "No sessions match these filters" in owner.text
     for chip in ("Share: Atlas", "Status: Created", "31 January 2026", "Customer: None"):
         assert chip in owner.text
     of_chips = [
@@ -43,7 +43,7 @@ async def test_each_filter_in_force_is_shown_and_can_be_taken_away(owner, rest, 
     assert "1 session " in owner.text
     await owner.open(f"{base}/sessions?share_id_not=atlas")
     assert "Not this share: Atlas" in owner.text
-    assert "No sessions fit these filters" in owner.text
+    assert "No sessions match these filters" in owner.text
     await owner.open(f"{base}/shares?metadata.0.key=shelf&metadata.0.value=7a&query=Atlas")
     assert "Metadata: shelf = 7a" in owner.text
     [without] = links_to(owner, "metadata.0.key=shelf&metadata.0.value=7a")[:1]

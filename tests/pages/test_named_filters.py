@@ -38,7 +38,7 @@ async def test_a_filter_takes_a_customer_by_name_email_or_external_id(owner, res
     await owner.open(f"{base}/sessions?customer_id={ada['id']}")
     assert "1 session" in owner.text
     await owner.open(f"{base}/sessions?customer_id=none")
-    assert "No sessions fit these filters" in owner.text
+    assert "No sessions match these filters" in owner.text
     found = await owner.open(f"{base}/suggestions/customers?q=lovelace")
     assert found.json() == [{"value": other["email"], "label": "Lovelace King"}]
     assert (await owner.open(f"{base}/suggestions/files?q=a")).status_code == 404

@@ -42,7 +42,7 @@ async def test_the_address_changes_once_its_link_is_used(gateway, owner, api, te
     assert new in owner.text
     assert await email_of(api) == tenant.user_email
     await owner.press(CONFIRM)
-    assert "Your email address is changed" in owner.text
+    assert "Your email address has changed" in owner.text
     # The spelling is kept, and the account signs in by the new address only.
     assert await email_of(api) == new
     async with browsing(gateway) as elsewhere:
@@ -57,7 +57,7 @@ async def test_the_former_address_is_told_before_and_after(gateway, owner, tenan
     new = new_email()
     await request(owner, new)
     (before,) = await mails_to(gateway, tenant.user_email)
-    assert (before.subject, new in before.text) == ("Your email address is to change", True)
+    assert (before.subject, new in before.text) == ("Your email address is about to change", True)
     assert "http://gateway/forgotten-password" in before.text
     await owner.open(await latest_link(gateway, new))
     await owner.press(CONFIRM)
@@ -95,7 +95,7 @@ async def test_a_link_works_once_and_only_the_latest(gateway, owner, api, tenant
     form = owner.form(CONFIRM)
     await owner.press(CONFIRM)
     assert (await owner.send(form.action, form.fields)).status_code == 410
-    assert "This link was used" in owner.text
+    assert "This link has already been used" in owner.text
     assert (await owner.open("/confirm-new-address?token=nonsense")).status_code == 404
     assert await email_of(api) == second
 

@@ -56,7 +56,7 @@ async def test_what_another_workspace_has_is_not_found(
         data={"name": "Zenobia", "email": "z@example.com"}
     )
     await owner.open(f"/{tenant.slug}/search?q=zenobia")
-    assert "Nothing here has “zenobia”" in owner.text
+    assert "Nothing here matches “zenobia”" in owner.text
     await owner.open(f"/{other_tenant.slug}/search?q=zenobia")
     assert owner.page.status_code == 404
 

@@ -62,7 +62,7 @@ async def test_settings_that_two_change_at_once_are_merged(owner, api, tenant):
     await api.update_workspace(id=tenant.id, data={**theirs, **switched})
     answer = await owner.press("Save settings", name="Mine", email="mine@example.com")
     assert answer.status_code == 409
-    words = "Somebody else has changed this meanwhile. It is Theirs now: save again to use yours instead"
+    words = "Someone else has changed this in the meantime. It is now Theirs: save again to use yours instead"
     assert f"Name: {words}" in owner.text
     assert "Website (optional): Somebody" not in owner.text
     assert (await api.get_workspace(id=tenant.id))["email"] is None
@@ -84,7 +84,7 @@ async def test_errors_use_the_words_of_the_page(owner, tenant):
     assert "Slug: Use lowercase letters a to z and digits, in words joined by hyphens" in owner.text
     await owner.open(f"/workspaces/{tenant.slug}/access-tokens")
     await owner.press("Create token", comment="", scopes=[])
-    assert "Comment: Enter a value" in owner.text
+    assert "Name: Enter a value" in owner.text
     assert "Scopes: Choose at least one" in owner.text
 
 

@@ -205,7 +205,7 @@ async def test_the_address_has_filters_sorting_and_page(owner, rest, base):
     assert "1 share " in owner.text
     assert "Atlas" in owner.text
     await owner.open(f"{base}?is_archived=true")
-    assert "No shares fit these filters" in owner.text
+    assert "No shares match these filters" in owner.text
 
 
 async def test_a_refused_filter_is_named_and_kept(owner, base):

@@ -85,7 +85,7 @@ async def test_a_test_shows_both_sides(owner, path, endpoint):
     await owner.press("Send test")
     assert "Test: blocked after" in owner.text
     assert "webhook.test" in owner.text
-    assert "There was no answer." in owner.text
+    assert "There was no response." in owner.text
 
 
 async def test_deliveries_are_listed_opened_and_sent_again(owner, api, tenant, path, endpoint):
@@ -98,7 +98,7 @@ async def test_deliveries_are_listed_opened_and_sent_again(owner, api, tenant, p
     await owner.open(f"/workspaces/{tenant.slug}/webhook-deliveries/{delivery}")
     assert "There was no attempt yet." in owner.text
     await owner.press("Redeliver")
-    assert "The delivery is sent again." in owner.text
+    assert "The delivery will be sent again." in owner.text
     other = await add_delivery(api, endpoint, share["id"])
     await owner.open(f"{path}/{endpoint['id']}")
     await owner.press("Redeliver what did not arrive")

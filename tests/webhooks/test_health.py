@@ -74,7 +74,7 @@ async def test_owners_are_told_once_after_an_hour_of_failures(sender, sending_te
 
     await until(warned)
     (mail,) = await mails_to(sender, sending_tenant.user_email)
-    assert mail.subject == "Webhook endpoint of Acme fails"
+    assert mail.subject == "Webhook deliveries of Acme are failing"
     assert receiver.url in mail.text
     (delivery,) = await deliveries_of(sender, made)
     receiver.answer = accept
@@ -96,7 +96,7 @@ async def test_after_three_days_of_failures_an_endpoint_is_disabled(
 
     assert "3 days" in (await until(disabled))["disabled_reason"]
     (mail,) = await mails_to(sender, sending_tenant.user_email)
-    assert mail.subject == "Webhook endpoint of Acme disabled"
+    assert mail.subject == "A webhook endpoint of Acme was disabled"
     assert [row.status for row in await deliveries_of(sender, made)] == ["skipped"]
 
 

@@ -102,7 +102,7 @@ CUSTOMERS = Records(
     filter_words={
         "query": Words("Name, email or external ID", hint=""),
         "email": Words(hint=""),
-        "metadata": Words(hint="A key with the value that it has."),
+        "metadata": Words(hint="A key and its value."),
     },
     without_filters=frozenset({"id"}),
     create=Task(

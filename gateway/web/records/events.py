@@ -64,7 +64,7 @@ EVENTS = Records(
         "customer_id": Words("Customer", hint=""),
         "external_customer_id": Words(hint=""),
         "parent_id": Words("Parent event ID", hint=""),
-        "metadata": Words(hint="A key with the value that it has."),
+        "metadata": Words(hint="A key and its value."),
     },
     filter_choices={"name": choices.event_names, "share_id": choices.shares},
     without_filters=frozenset({"start_timestamp", "end_timestamp"}),

@@ -28,7 +28,7 @@ OTHER_PAGES = (
     ("New custom field", "/{slug}/custom-fields/new"),
     ("Members", f"{HOME_PATH}/{{slug}}/members"),
     ("Access tokens", f"{HOME_PATH}/{{slug}}/access-tokens"),
-    ("OAuth clients", f"{HOME_PATH}/{{slug}}/oauth-clients"),
+    ("OAuth applications", f"{HOME_PATH}/{{slug}}/oauth-clients"),
     ("Webhooks", f"{HOME_PATH}/{{slug}}/webhooks"),
     ("API usage", f"{HOME_PATH}/{{slug}}/usage"),
     ("All workspaces", HOME_PATH),

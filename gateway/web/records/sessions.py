@@ -200,10 +200,10 @@ PAYMENTS = Records(
             "Refund payment",
             "Refund recorded.",
             heading="Refund",
-            about="Records a refund: give the money back with your payment provider. It cannot be undone.",
+            about="Records a refund; return the money through your payment provider. It cannot be undone.",
             words={
                 "amount": Words(
-                    hint="Up to what has not been refunded yet. Leave it empty to refund all of that."
+                    hint="At most the amount not refunded yet. Leave it empty to refund all of it."
                 ),
                 "platform_fee": Words(hint="The part of the platform fee that is given back."),
                 "external_id": Words(hint="The refund's id in your system."),

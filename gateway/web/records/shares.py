@@ -127,7 +127,7 @@ SHARES = Records(
         "query": Words("Name", hint=""),
         "is_archived": Words("Archived", hint=""),
         "visibility": Words(hint=""),
-        "metadata": Words(hint="A key with the value that it has."),
+        "metadata": Words(hint="A key and its value."),
     },
     without_filters=frozenset({"id"}),
     hidden=frozenset({"is_archived"}),

@@ -158,5 +158,5 @@ async def revoke_application(visit: Visit) -> Response:
     try:
         await visit.call(revoke_authorized_application, id=visit.request.path_params["id"])
     except NotFound:
-        return visit.redirect(APPLICATIONS_PATH, "The application had no access any more.")
+        return visit.redirect(APPLICATIONS_PATH, "The application no longer had access.")
     return visit.redirect(APPLICATIONS_PATH, "Access revoked.")

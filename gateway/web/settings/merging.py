@@ -52,6 +52,6 @@ def _problems(disputed: Sequence[str], theirs: Texts) -> Iterator[Problem]:
     for name in disputed:
         value = ", ".join(theirs.get(name, ()))
         value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}..."
-        now = {"on": "It is ticked now", "": "It is empty now"}.get(value, f"It is {value} now")
-        message = f"Somebody else has changed this meanwhile. {now}: save again to use yours instead"
+        now = {"on": "It is now checked", "": "It is now empty"}.get(value, f"It is now {value}")
+        message = f"Someone else has changed this in the meantime. {now}: save again to use yours instead"
         yield problem(("data", *name.split(".")), message, "conflict")

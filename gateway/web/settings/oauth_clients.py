@@ -79,7 +79,7 @@ async def _show_one(
 
 
 PAGES = SecretPages(
-    noun="OAuth client",
+    noun="OAuth application",
     shown=lambda made: (made.oauth_client, made.client_secret),
     create=create_oauth_client,
     find=get_oauth_client,

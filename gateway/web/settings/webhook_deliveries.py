@@ -35,7 +35,7 @@ async def redeliver(visit: Visit) -> Response:
         await visit.call(redeliver_webhook_delivery, id=delivery.id)
     except Invalid as invalid:
         return visit.redirect(path, f"{invalid.problems[0]['msg']}.")
-    return visit.redirect(path, "The delivery is sent again.")
+    return visit.redirect(path, "The delivery will be sent again.")
 
 
 async def _delivery(visit: Visit) -> WebhookDelivery:

@@ -126,7 +126,7 @@
       setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
     };
     const stands = (isConnected) => {
-      const text = isConnected ? "" : "No connection: what you see may be old. Trying again.";
+      const text = isConnected ? "" : "No connection: these numbers may be out of date. Trying again.";
       if (words.textContent !== text) words.textContent = text;
       words.hidden = isConnected;
     };

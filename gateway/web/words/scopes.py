@@ -31,7 +31,7 @@ WORDS: dict[Scope, str] = {
     Scope.METRICS_READ: noted("See metrics: revenue, costs and activity"),
     Scope.CUSTOMER_SESSIONS_WRITE: noted("Open the customer portal for any customer"),
     Scope.WEBHOOKS_READ: noted("See webhook endpoints"),
-    Scope.WEBHOOKS_WRITE: noted("Send what it may read to webhook endpoints that it creates"),
+    Scope.WEBHOOKS_WRITE: noted("Send the data it may read to webhook endpoints that it creates"),
 }
 # Each noun of scopes with its name and what can be read or written.
 NOUNS: dict[str, tuple[str, str]] = {
@@ -44,13 +44,13 @@ NOUNS: dict[str, tuple[str, str]] = {
     "shares": ("Shares", "Prices, images and files of what you offer"),
     "custom_fields": ("Custom fields", "The questions that shares can ask"),
     "customers": ("Customers", "Names, email and billing addresses, members"),
-    "members": ("Customer members", "The people of customers that are teams"),
+    "members": ("Customer members", "The people in customers that are teams"),
     "files": ("Files", "Both include downloads; Write also uploads and deletes"),
     "events": ("Events", "Includes the names and email addresses of customers"),
     "file_share_sessions": ("Sales", "Sessions, downloads, payments and refunds"),
     "metrics": ("Metrics", "Revenue, costs and activity"),
     "customer_sessions": ("Portal links", "Opens the customer portal for any customer"),
-    "webhooks": ("Webhooks", "Write sends what these scopes read to any URL"),
+    "webhooks": ("Webhooks", "Write can send everything that these scopes read to any URL"),
     "access_tokens": (
         "Access tokens",
         "Lists tokens but not their values; Write creates tokens with at most these scopes",
