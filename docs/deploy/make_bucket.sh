@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the bucket, and the gateway's own user of the store, who may use this bucket and do nothing else. It can be
-# run again: the user gets the password of the secret, and the policy of the file.
+# Creates the bucket, and the gateway's own user in the store, which may use this bucket and nothing else. It can be
+# run again: it then sets the user's password from the secret, and the policy from the file.
 set -eu
 mc alias set store http://store:9000 administrator "$(cat /run/secrets/store_root_password)"
 mc mb --ignore-existing store/duograph

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the secrets of compose.yaml that are missing; smtp_url is the first argument.
+# Creates the secrets of compose.yaml that are missing. The first argument is the address of the mail server.
 set -eu
 cd "$(dirname "$0")"
 # Compose mounts a file as it is, and the gateway in the container is another user, so all may read the files.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes images.env: each release in `images` with the digest that its registry has for it now. A tag can be moved to
-# another image; a digest cannot. Commit images.env with your configuration, and run this again for new releases.
+# Writes images.env: each release in `images` with the digest that its registry has now. A tag can be moved to another
+# image; a digest cannot. Commit images.env with your configuration, and run this script again for new releases.
 set -eu
 cd "$(dirname "$0")"
 trap 'rm -f images.env.part' EXIT

@@ -202,8 +202,8 @@ async def test_answers_to_forms_and_wrong_addresses_are_free_of_barriers(
 # Where a member has a secret made that is shown once: the fields to fill in, and the button to press.
 APPLICATION = {"Name": "Bookkeeper", "Redirect URIs": "https://app.example.com/callback"}
 SECRETS: list[tuple[str, dict[str, str], str]] = [
-    ("/workspaces/{slug}/access-tokens", {"Name": "For curl"}, "Create token"),
-    ("/account/personal-access-tokens", {"Name": "For curl"}, "Create token"),
+    ("/workspaces/{slug}/access-tokens", {"Token name": "For curl"}, "Create token"),
+    ("/account/personal-access-tokens", {"Token name": "For curl"}, "Create token"),
     ("/workspaces/{slug}/oauth-clients", APPLICATION, "Create application"),
     ("/account/security", {}, "Create new codes"),
     ("/workspaces/{slug}/webhooks/{told_endpoint}", {}, "Create new secret"),

@@ -59,7 +59,7 @@ async def test_the_third_and_fourth_minute_of_the_readme(
         await enter(page, address, tenant)
         await page.get_by_role("link", name="Settings", exact=True).click()
         await page.get_by_role("link", name="Access tokens").click()
-        await page.get_by_label("Name").fill("The README")
+        await page.get_by_label("Token name").fill("The README")
         for level, noun in re.findall(r"(Read|Write) for (\w+)", minute("Third").partition("```")[0]):
             await page.get_by_role("radiogroup", name=noun, exact=True).get_by_label(level).check()
         await page.get_by_role("button", name="Create token").click()

@@ -84,7 +84,7 @@ async def test_errors_use_the_words_of_the_page(owner, tenant):
     assert "Slug: Use lowercase letters a to z and digits, in words joined by hyphens" in owner.text
     await owner.open(f"/workspaces/{tenant.slug}/access-tokens")
     await owner.press("Create token", comment="", scopes=[])
-    assert "Name: Enter a value" in owner.text
+    assert "Token name: Enter a value" in owner.text
     assert "Scopes: Choose at least one" in owner.text
 
 

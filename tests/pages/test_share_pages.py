@@ -136,7 +136,7 @@ async def test_two_editors_do_not_overwrite_each_other(owner, rest, base):
     await owner.press("Save share", name="Mine")
     assert owner.page.status_code == 412
     assert "This share has changed" in owner.text
-    assert "What only they changed was kept: Visibility." in owner.text
+    assert "Changes that only they made were kept: Visibility." in owner.text
     assert "Name Mine Theirs" in owner.text
     assert "Visibility Public Draft" not in owner.text
     assert (await only_share(rest))["name"] == "Theirs"
@@ -157,7 +157,7 @@ async def test_what_an_editor_did_not_touch_stays_as_somebody_else_saved_it(owne
     await rest.update_share(id=made["id"], data=theirs)
     # A browser sends the lines of a text area in its own way.
     await owner.press("Save share", name="Mine", description="One line\r\nand another")
-    assert "Share saved. What somebody else changed meanwhile was kept: Description," in owner.text
+    assert "Share saved. Changes that someone else made in the meantime were kept: Description," in owner.text
     assert "Description, Visibility and Metadata." in owner.text
     saved = await only_share(rest)
     assert {name: saved[name] for name in ("name", *theirs)} == {"name": "Mine", **theirs}
@@ -170,7 +170,7 @@ async def test_a_form_that_was_refused_in_between_still_knows_what_it_was_opened
     assert owner.page.status_code == 422
     await rest.update_share(id=made["id"], data={"visibility": "draft"})
     await owner.press("Save share", name="Mine")
-    assert "Share saved. What somebody else changed meanwhile was kept: Visibility." in owner.text
+    assert "Share saved. Changes that someone else made in the meantime were kept: Visibility." in owner.text
     assert (await only_share(rest))["visibility"] == "draft"
 
 
