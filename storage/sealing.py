@@ -1,4 +1,4 @@
-"""Signatures (HMAC-SHA256, keyed BLAKE2b) and sealed texts (AES-256-GCM), with a separate key for each purpose.
+"""Signatures (HMAC-SHA256 or keyed BLAKE2b) and sealed texts (AES-256-GCM), with a key for each purpose.
 
 No other module uses `hmac` or a cipher, which a test checks. A new use needs a new `Purpose`.
 A sealed text is `A256GCM.KEY.CONTENT`, with the id of its key; older ones are the content alone.
@@ -125,7 +125,8 @@ def tagger(secret: bytes, purpose: Purpose, *about: str) -> Callable[[Iterable[b
 
     def sign_texts(texts: Iterable[bytes]) -> list[str]:
         # A page has up to a hundred, and a call for each part of each takes longer than what it does.
-        lines, copy = [], shared.copy
+        lines: list[bytes] = []
+        copy = shared.copy
         for text in texts:
             tag = copy()
             tag.update(text)
@@ -230,7 +231,7 @@ def _is_tagged(secret: bytes, purpose: Purpose, signature: str, encoded: str, *a
 
 
 def _shared(secret: bytes, purpose: Purpose, about: Sequence[str]) -> blake2b:
-    """The state of a tag before its text, which nothing follows: with the number of parts, no two are alike."""
+    """The state of a tag before its text, with the number of parts: no others give the same bytes."""
     state = _tagging(secret, purpose).copy()
     state.update(b"".join([len(about).to_bytes(8), *map(_framed, about)]))
     return state

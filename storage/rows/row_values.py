@@ -74,7 +74,9 @@ def _is_same(column: Column[Any], before: Any, value: Any) -> bool:
 def _defaults(model: type[SQLModel]) -> tuple[Values, list[tuple[str, Callable[[], Any]]]]:
     """The default of each column, and the functions that make those that differ from row to row."""
     fields = {column: model.model_fields[name] for column, name in fields_of(model).items()}
-    factories = [(column, field.default_factory) for column, field in fields.items() if field.default_factory]
+    factories: list[Any] = [
+        (column, field.default_factory) for column, field in fields.items() if field.default_factory
+    ]
     return {column: field.default for column, field in fields.items()}, factories
 
 
