@@ -148,12 +148,12 @@ cluster-share: citus  ## A part of `make cluster` that SEED draws, where the sou
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
 HAS_CITUS = ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1
-NAMES_ON_A_CLUSTER = postgresql or distributing or lost_nodes or moved_workspaces
+NAMES_ON_A_CLUSTER = postgresql or several_workspaces or distributing or lost_nodes or moved_workspaces
 # Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.
-SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
+SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/cluster/several_workspaces.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
 # They read PostgreSQL's plans, and a coordinator shows its own.
-NOT_ON_A_CLUSTER = --deselect tests/file_shares/test_range_plans.py
-ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py distributing.py lost_nodes.py moved_workspaces.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
+NOT_ON_A_CLUSTER = $(addprefix --deselect=tests/,file_shares/test_range_plans.py customers/test_members.py::test_the_members_of_a_customer_are_read_once)
+ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py several_workspaces.py distributing.py lost_nodes.py moved_workspaces.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
 
 # Quietly: it takes hours, and nothing of it is about time.
 properties: setup  ## Try each property on many more random cases than the tests do (CASES=5000, TESTS=tests/metrics)

@@ -7,10 +7,12 @@ from alembic import op
 
 from storage.workspaces.distribution import COLUMN, REFERENCE
 
-_HAS_CITUS = "SELECT to_regclass('citus_tables') IS NOT NULL"
+_HAS_CITUS = "SELECT to_regclass('pg_dist_partition') IS NOT NULL"
+# The view `citus_tables` would ask for the sizes of all tables by other connections, and would wait for ever
+# for those that this transaction has locked.
 _DISTRIBUTED = """
-    SELECT min(table_name::text) FROM citus_tables WHERE citus_table_type = 'distributed'
-    AND EXISTS (SELECT FROM citus_tables WHERE table_name = CAST(:reference AS regclass))
+    SELECT min(logicalrelid::text) FROM pg_dist_partition WHERE partmethod = 'h'
+    AND EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = CAST(:reference AS regclass))
 """
 _DISTRIBUTE = "SELECT create_distributed_table(:name, :column, colocate_with => :first)"
 

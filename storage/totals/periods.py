@@ -52,7 +52,10 @@ class Span:
 def numbers_in(
     span: Span, names: list[ColumnElement[str]] | None, workspaces: Workspaces
 ) -> list[Select[Any]]:
-    """Queries for numbers of events; their sum is the number in the span, of all names or of `names`."""
+    """Queries for numbers of events, each behind its workspace.
+
+    Their sum is the number in the span, of all names or of `names`.
+    """
 
     def of_names(table: Table) -> list[ColumnElement[bool]]:
         return [workspaces(table.c.workspace_id), *([] if names is None else [table.c.name.in_(names)])]
@@ -62,7 +65,7 @@ def numbers_in(
         # A caller may ask for the name that no event has.
         name = is_all if names is None else _counts.c.name.in_(names) & ~is_all
         for each in spans:
-            yield select(_counts.c.occurrences).where(
+            yield select(_counts.c.workspace_id, _counts.c.occurrences).where(
                 workspaces(_counts.c.workspace_id),
                 name,
                 _counts.c.period == period.value,
@@ -73,11 +76,13 @@ def numbers_in(
     return [
         *kept(Period.DAY, [hours.whole(Period.DAY)]),
         *kept(Period.HOUR, hours.edges(Period.DAY)),
-        select(_deltas.c.occurrences).where(*of_names(_deltas), *hours.holds(_deltas.c.hour)),
+        select(_deltas.c.workspace_id, _deltas.c.occurrences).where(
+            *of_names(_deltas), *hours.holds(_deltas.c.hour)
+        ),
         *(
-            select(func.count())
-            .select_from(_events)
+            select(_events.c.workspace_id, func.count())
             .where(*of_names(_events), *edge.holds(_events.c.timestamp))
+            .group_by(_events.c.workspace_id)
             for edge in span.edges(Period.HOUR)
         ),
     ]

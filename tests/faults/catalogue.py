@@ -30,6 +30,7 @@ FAULTS: tuple[type[Fault], ...] = (
     telling.KilledSender,
     telling.FailingReceivers,
     telling.JumpingClockOfSender,
+    nodes.KilledCoordinator,
     nodes.HungNode,
     nodes.KilledNode,
     nodes.MovedWorkspace,

@@ -1,4 +1,4 @@
-"""Faults of one node of a cluster: the one that has the writers' workspace."""
+"""Faults of a cluster: of its coordinator, and of the node that has the writers' workspace."""
 
 import asyncio
 import signal
@@ -28,15 +28,31 @@ async def read(caller: Beside) -> bool:
     return (await caller.asked("GET", "/api/customers/")).status_code == 200
 
 
-class HungNode(Fault):
-    """Callers of a workspace of another node must notice nothing."""
-
-    name = f"a node does not answer for {SECONDS_DOWN} seconds, and {CALLERS} callers ask it"
+class FaultOfCluster(Fault):
     databases = (CITUS,)
-    callers = CALLERS
 
     def impossible(self) -> str | None:
         return None if BUILT.exists() else "Citus is not built: `make cluster` builds it"
+
+
+class KilledCoordinator(FaultOfCluster):
+    """Nodes may then have prepared a transaction whose end the coordinator alone knows."""
+
+    name = "the coordinator is killed, and started 2 seconds later, 5 times"
+
+    async def inject(self, stage: Stage) -> None:
+        for _ in range(5):
+            stage.postgresql.kill()
+            await asyncio.sleep(2)
+            await asyncio.to_thread(stage.postgresql.start)
+            await stage.go_on()
+
+
+class HungNode(FaultOfCluster):
+    """Callers of a workspace of another node must notice nothing."""
+
+    name = f"a node does not answer for {SECONDS_DOWN} seconds, and {CALLERS} callers ask it"
+    callers = CALLERS
 
     async def prepare(self, stage: Stage) -> None:
         assert stage.site.cluster is not None

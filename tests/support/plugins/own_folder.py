@@ -1,17 +1,25 @@
 """A plugin of pytest: each run has its temporary files in a folder of its own.
 
 pytest closes the folder that all runs of a user share whenever one begins, and PostgreSQL, which root runs as
-another user, then cannot reach its files in the run beside it.
+another user, then cannot reach its files in the run beside it. What runs that failed have left is several
+gigabytes each, so only the newest of them stay.
 """
 
 import os
 import shutil
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
+from typing import IO
 
 import pytest
 
 _VARIABLE = "PYTEST_DEBUG_TEMPROOT"
+_PREFIX = "tests-"
+# The run holds a lock on it for as long as it lives, however it ends.
+_RUNNING = ".running"
+_KEPT = 3
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -20,10 +28,24 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     # A run that a test starts has its folder in the one of that test's run.
     around = os.environ.get(_VARIABLE)
-    folder = Path(mkdtemp(prefix="tests-", dir=around))
+    if around is None:
+        remove_all_but_the_newest(Path(gettempdir()))
+    folder = Path(mkdtemp(prefix=_PREFIX, dir=around))
     folder.chmod(0o755)
     os.environ[_VARIABLE] = str(folder)
     config.pluginmanager.register(_Cleaning(folder, around))
+
+
+def remove_all_but_the_newest(parent: Path) -> None:
+    """Remove what ended runs of this user have left in the parent folder, but for the last few."""
+    ended = []
+    for marked in parent.glob(f"{_PREFIX}*/{_RUNNING}"):
+        with suppress(OSError), marked.open("r+") as file:
+            flock(file, LOCK_EX | LOCK_NB)
+            ended.append(marked)
+    ended.sort(key=lambda marked: marked.stat().st_mtime_ns, reverse=True)
+    for marked in ended[_KEPT:]:
+        shutil.rmtree(marked.parent, ignore_errors=True)
 
 
 class _Cleaning:
@@ -31,6 +53,7 @@ class _Cleaning:
 
     def __init__(self, folder: Path, around: str | None) -> None:
         self._folder = folder
+        self._running = _locked(folder)
         self._around = around
         self._has_passed = False
 
@@ -44,3 +67,9 @@ class _Cleaning:
             os.environ[_VARIABLE] = self._around
         if self._has_passed:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _locked(folder: Path) -> IO[str]:
+    running = (folder / _RUNNING).open("x")
+    flock(running, LOCK_EX)
+    return running
