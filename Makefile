@@ -152,7 +152,7 @@ NAMES_ON_A_CLUSTER = postgresql or several_workspaces or distributing or lost_no
 # Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.
 SHARE_ON_A_CLUSTER = tests/cluster/same_answers.py tests/cluster/several_workspaces.py tests/metrics/test_packs.py::test_packs_answer_as_cells_do
 # They read PostgreSQL's plans, and a coordinator shows its own.
-NOT_ON_A_CLUSTER = $(addprefix --deselect=tests/,file_shares/test_range_plans.py customers/test_members.py::test_the_members_of_a_customer_are_read_once)
+NOT_ON_A_CLUSTER = $(addprefix --deselect=tests/,file_shares/test_range_plans.py customers/test_members.py::test_the_members_of_a_customer_are_read_once webhooks/test_bounds.py::test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_kept)
 ON_A_CLUSTER = $(addprefix tests/cluster/,same_answers.py several_workspaces.py distributing.py lost_nodes.py moved_workspaces.py) $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces) tests/webhooks tests/changes/test_feed.py
 
 # Quietly: it takes hours, and nothing of it is about time.

@@ -5,8 +5,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.endpoints.health import HEALTH_PATH
-from gateway.web.entrance.demo import PORTAL_PATH, DemoEntrance
+from gateway.web.dashboard.start import start
+from gateway.web.entrance.demo import DemoEntrance
 from gateway.web.guide.contents import Addresses
 from gateway.web.guide.routes import Guide
 from gateway.web.kit.assets import static_route
@@ -42,19 +42,19 @@ async def render_lost(request: Request, exception: HTTPException) -> Response:
 def page_routes(base_url: str, auth_url: str, demo: DemoEntrance | None = None) -> list[BaseRoute]:
     """Home, the REST reference, the guides and the static files.
 
-    `base_url` is REST's address, `auth_url` the pages'. With `demo`, home leads to the
-    portal of a customer, for the demo user without another sign-in.
+    `base_url` is REST's address, `auth_url` the pages'. With `demo`, home leads to its portal.
     """
 
     async def home(visit: Visit) -> Response:
+        """What Duograph is, for visitors; who is signed in is led to the dashboard."""
+        if visit.user is not None:
+            return await start(visit)
         response = html_page(
             "home.html",
             visit=visit,
             base_url=base_url.rstrip("/"),
             graphql_url=auth_url.rstrip("/") + GRAPHQL_PATH,
-            health_path=HEALTH_PATH,
             demo=demo,
-            portal_path=PORTAL_PATH,
         )
         response.headers["Cache-Control"] = NEVER_KEEP
         return response

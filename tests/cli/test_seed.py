@@ -142,6 +142,8 @@ async def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_pa
             " WHERE customers.email = 'mina@example.com' ORDER BY shares.name"
         ).fetchall()
     assert pictures == (12,)
+    # Shares that give the same text along have one file of it.
+    assert len({path for _, name, path, _ in listed if name == "Read me.txt"}) == 1
     for _, name, path, size in listed:
         stored = (tmp_path / "objects/objects" / path).read_bytes()
         assert len(stored) == size, name

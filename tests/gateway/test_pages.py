@@ -140,7 +140,7 @@ async def test_the_home_page_shows_commands_for_the_addresses_it_was_given(clien
     assert f"curl '{AUTH_URL}/graphql'" in page
     assert 'href="/graphql"' in page
     assert 'href="/docs"' in page
-    assert 'href="/health"' in page
+    assert "Health" not in page
 
 
 async def test_the_reference_names_the_document_that_is_served_beside_it(client: httpx.AsyncClient) -> None:

@@ -119,7 +119,7 @@ async def test_the_first_tab_stop_of_a_page_skips_to_its_content_and_its_header_
 
 
 async def test_the_copy_button_puts_the_command_into_the_clipboard(chromium: Browser, site: Site) -> None:
-    async with shown(chromium, site, "/") as page:
+    async with shown(chromium, site, "/", signed_in=False) as page:
         await page.get_by_role("button", name="Copy").first.click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
         copied = await page.evaluate("navigator.clipboard.readText()")

@@ -64,10 +64,17 @@ async def test_search_as_you_type_finds_what_the_server_finds(
         await page.wait_for_url(address + expected[0])
 
 
-async def test_escape_closes_the_results(chromium: Browser, address: str) -> None:
+async def test_escape_closes_the_results_and_a_lost_connection_is_told(
+    chromium: Browser, address: str
+) -> None:
     async with opened(chromium, address) as page:
         await page.goto(address + FIRST)
+        await page.route("**/docs/guide/*.json*", lambda route: route.abort())
+        await page.get_by_role("searchbox").fill("metric")
+        await expect(page.locator(".results")).to_have_text("The search cannot be reached. Try again.")
+        await page.unroute_all()
         await page.get_by_role("searchbox").fill("metrics")
+        await expect(page.locator(".results a").first).to_be_visible()
         await expect(page.locator(".results")).to_be_visible()
         await page.keyboard.press("Escape")
         await expect(page.locator(".results")).to_be_hidden()

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from gateway.web.guide.contents import FILES, GUIDE_PATH, PAGES
+from gateway.web.guide.search import search
 from tests.support.browsers.references import References
 from tests.support.servers.gateways import make_tenant, run_gateway
 
@@ -57,7 +58,11 @@ async def test_a_guide_has_strict_headers_and_may_be_kept_by_anyone(
 async def test_every_link_of_a_guide_leads_to_a_place_that_exists(
     client: httpx.AsyncClient, path: str
 ) -> None:
-    references = References((await get(client, path)).text)
+    text = (await get(client, path)).text
+    assert not re.search(
+        r">[\w-]+\.md</a>", text
+    )  # A page has a title; its file's name is nothing to readers.
+    references = References(text)
     assert references.inline == []
     own = [address.removeprefix(ADDRESS) for address in references.addresses]
     for address in own:
@@ -134,6 +139,13 @@ async def test_the_words_that_were_sought_are_marked_and_nothing_else_is_markup(
     assert "<b>" not in page
     page = (await client.get("/docs/guide", params={"q": "idempotency KEY"})).text
     assert "<mark>idempotency</mark>" in page.lower()
+
+
+def test_an_excerpt_has_whole_words_and_the_cells_of_a_table_apart() -> None:
+    found = search("workspace token")
+    assert any(" · " in result.excerpt for result in found)
+    for result in found:
+        assert {*result.excerpt.striptags().split()} - {"…"} <= {*result.section.text.split()}
 
 
 async def test_every_guide_has_a_description_for_search_engines(client: httpx.AsyncClient) -> None:

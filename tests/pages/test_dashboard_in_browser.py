@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -70,6 +71,11 @@ async def test_a_change_replaces_the_dashboard_and_leaves_the_page(chromium: Bro
         await page.get_by_label("Time zone").fill("Mars")
         await page.keyboard.press("Tab")
         await expect(page.get_by_role("alert")).to_contain_text("Time zone: Enter an IANA time zone name")
+        # What was asked before is still answered, and the next question is helped by suggestions, too.
+        await expect(page.locator("#file_share_revenue .drawing").first).to_be_visible()
+        await expect(page.get_by_label("Customer", exact=True)).to_have_attribute(
+            "list", re.compile("suggestions")
+        )
         assert await page.evaluate("window.stayed")
 
 

@@ -52,6 +52,11 @@ async def test_each_filter_in_force_is_shown_and_can_be_taken_away(owner, rest, 
     assert "Remove the filter" not in owner.text
 
 
+async def test_a_filter_by_what_there_is_not_stays_chosen(owner, base):
+    await owner.open(f"{base}/events?name=nothing.yet")
+    assert dict(owner.form("Show").fields)["name"] == "nothing.yet"
+
+
 async def test_a_page_has_as_many_rows_as_were_asked_for(owner, rest, base):
     for number in range(27):
         await rest.create_share(data={"name": f"Guide {number:02}", **FREE})

@@ -159,7 +159,11 @@ async def test_a_newcomer_sells_a_file_watches_it_arrive_and_signs_in_by_passkey
         dashboard = page.url
 
         await page.goto(started.address)
-        await page.get_by_role("button", name="Customer portal").click()
+        await page.get_by_role("link", name="Customers", exact=True).first.click()
+        await page.get_by_role("link", name="Mina Okafor").first.click()
+        await page.get_by_role("link", name="Portal link").click()
+        await page.get_by_role("button", name="Create link").click()
+        await page.get_by_role("link", name="Open it here").click()
         await page.get_by_role("button", name="Continue").click()
         await expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
         await page.get_by_role("link", name="Lighthouse poster").first.click()

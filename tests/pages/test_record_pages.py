@@ -22,6 +22,8 @@ async def test_a_customer_is_created_changed_and_deleted(owner, rest, base):
     assert "Customer created." in owner.text
     [made] = (await rest.list_customers())["data"]
     assert (made["external_id"], made["billing_address"]["country"]) == ("C-1", "GB")
+    await owner.open(f"{base}/customers/{made['id']}")
+    assert "Country United Kingdom" in owner.text
     await owner.open(f"{base}/customers/{made['id']}/edit")
     await owner.press("Save customer", name="Ada Lovelace", billing_address__country="", metadata__0__key="k")
     [changed] = (await rest.list_customers())["data"]
@@ -112,6 +114,7 @@ async def test_a_payment_is_refunded_in_its_own_currency_until_nothing_is_left(o
     await owner.press("Refund payment", amount="900")
     assert "Refund recorded." in owner.text
     assert "Refunded ¥900" in owner.text
+    assert "Session View session" in owner.text
     assert "Refunds 1" in owner.text
     paid = await rest.get_file_share_payment(id=sale["id"])
     assert (paid["refunded_amount"], paid["refunds"][0]["platform_fee"]) == (900, 30)

@@ -132,17 +132,27 @@ async def test_a_file_that_is_refused_says_why(chromium: Browser, site: Site, ap
         await enter(page, site, "/shares/new")
         file = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"text"}
         await page.locator("#medias-files").set_input_files([file])  # type: ignore[list-item]
-        refusal = "notes.txt: A product_media file is an image"
+        refusal = "notes.txt: This is not a picture that pages can show."
         await expect(page.locator(".progress .error")).to_contain_text(refusal)
+        # A proxy answers for a gateway that is away.
+        await page.route("**/api/files/", lambda route: route.fulfill(status=503, body="<h1>Later</h1>"))
+        await page.locator("#medias-files").set_input_files([file])  # type: ignore[list-item]
+        refusal = "notes.txt: The server cannot be reached. Try again."
+        await expect(page.locator(".progress .error").last).to_have_text(refusal)
 
 
-async def test_only_the_fields_of_the_chosen_kind_of_price_are_shown(chromium: Browser, site: Site) -> None:
+async def test_only_the_fields_of_the_chosen_kind_are_shown(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site[0]) as page:
         await enter(page, site, "/shares/new")
         await expect(page.get_by_label("Minimum")).to_be_hidden()
         await page.get_by_label("Kind").select_option("custom")
         await expect(page.get_by_label("Minimum")).to_be_visible()
         await expect(page.get_by_label("Amount", exact=True)).to_be_hidden()
+        await page.goto(f"{site[0]}/{site[1].slug}/custom-fields/new")
+        await expect(page.get_by_role("group", name="Options", exact=True)).to_be_hidden()
+        await page.get_by_label("Type").first.select_option("select")
+        await expect(page.get_by_role("group", name="Options", exact=True)).to_be_visible()
+        await expect(page.get_by_label("Longest text")).to_be_hidden()
 
 
 async def test_a_founders_browser_tells_its_zone_and_the_account_is_shown_in_it(
@@ -183,6 +193,11 @@ async def test_a_list_of_events_renews_itself_until_it_is_paused(
         await made(api, "/events/ingest", events=[event])
         await page.get_by_role("button", name="Resume").click()
         await expect(rows).to_have_count(4)
+        # The address that can be kept has what was asked, and no empty fields.
+        await page.get_by_label("Source").select_option("user")
+        await page.get_by_label("Filters").get_by_role("button", name="Show", exact=True).click()
+        await page.wait_for_url("**source=user**")
+        assert not re.search("=(&|$)", page.url)
 
 
 async def test_a_list_says_that_it_has_no_connection_and_asks_again(

@@ -56,12 +56,14 @@ async def test_an_amount_has_the_decimal_places_of_its_currency(owner, rest, bas
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "ab"}, '<a href="#name">Name: Enter at least 3 characters</a>'),
+        ({"name": "ab"}, '<a href="#name">Name: Enter at least 3'),
         ({"prices__0__price_amount": ""}, '<a href="#prices.0.price_amount">Amount: Enter a value</a>'),
         (
             {"metadata__0__value": "many"},
             '<a href="#metadata.0.value">Value: Enter a number, such as 12.5</a>',
         ),
+        ({"prices__0__price_amount": "", "name": ""}, '<a href="#name">Name: Enter at least 3'),
+        ({"prices__0__price_amount": "lots", "name": ""}, '<a href="#name">Name: Enter at least'),
         ({"metadata__0__key": "k" * 41}, '<a href="#metadata.0.value">'),
     ],
 )

@@ -79,15 +79,13 @@ SHARES: tuple[Data, ...] = (
         "visibility": "draft",
     },
 )
-# The first page links to the portal of the customer with this external id.
-PORTAL_CUSTOMER = "reader-1001"
 # Each customer with its members other than the owner.
 CUSTOMERS: tuple[tuple[Data, tuple[Data, ...]], ...] = (
     (
         {
             "email": "mina@example.com",
             "name": "Mina Okafor",
-            "external_id": PORTAL_CUSTOMER,
+            "external_id": "reader-1001",
             "billing_address": {"country": "GB", "city": "Whitby"},
             "metadata": {"newsletter": True},
         },

@@ -52,12 +52,16 @@ async def add_files(ctx: Context) -> None:
     if not isinstance(ctx.services.objects, LocalObjectStore):
         return
     contents = _contents()
+    # Shares have some of their downloads in common, which are chosen from one list.
+    kept: dict[Content, File] = {}
     for share in (await _shares(ctx)).values():
         if share.name in contents:
             image, downloads = contents[share.name]
             media = await _upload(ctx, FileService.PRODUCT_MEDIA, image)
-            files = [await _upload(ctx, FileService.DOWNLOADABLE, each) for each in downloads]
-            data = {"medias": [str(media.id)], "downloads": [str(file.id) for file in files]}
+            for each in downloads:
+                if each not in kept:
+                    kept[each] = await _upload(ctx, FileService.DOWNLOADABLE, each)
+            data = {"medias": [str(media.id)], "downloads": [str(kept[each].id) for each in downloads]}
             await perform(ctx, update_share, id=share.id, data=data)
 
 

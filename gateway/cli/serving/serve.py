@@ -14,7 +14,6 @@ import structlog
 import uvicorn
 
 from gateway.app import Gateway, create_app
-from gateway.cli.demo.data import PORTAL_CUSTOMER
 from gateway.cli.demo.demo import SLUG
 from gateway.cli.demo.entry import Entry, enter_demo
 from gateway.cli.kit.database import about_move, migrated, read_settings, wait_for
@@ -103,7 +102,7 @@ def _entrance(
     is_local = ip_address(listener.getsockname()[0]).is_loopback and settings.sign_in_url == origin
     if entry is None or entry.password is None or not is_local:
         return None
-    return DemoEntrance(entry.email, entry.password, SLUG, PORTAL_CUSTOMER)
+    return DemoEntrance(entry.email, entry.password, SLUG)
 
 
 def _compose(settings: Settings, entrance: DemoEntrance | None) -> Gateway:

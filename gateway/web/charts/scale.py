@@ -9,7 +9,10 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True)
 class Scale:
-    """From `lowest` to `highest` in pixels from the top, `height` high; `ticks` include both ends."""
+    """From `lowest` to `highest` in pixels from the top, `height` high.
+
+    `ticks` include both ends, or are 0 alone.
+    """
 
     lowest: float
     highest: float
@@ -33,7 +36,8 @@ def make_scale(values: Sequence[float], *, steps: int, whole: bool, top: float, 
     lowest, highest = min(values, default=0.0), max(values, default=0.0)
     lowest, highest = min(0.0, lowest), max(0.0, highest)
     if lowest == highest:
-        highest = 1.0
+        # There is nothing to read but 0.
+        return Scale(0.0, 1.0, (0.0,), top, height)
     step = _round_step((highest - lowest) / steps)
     if whole:
         step = max(1.0, ceil(step))

@@ -10,11 +10,10 @@ from starlette.routing import Route
 
 from gateway.web.entrance.sign_in import browser_of, enter_or_ask
 from gateway.web.kit.visits import SIGN_IN_PATH, Visit, page
-from resolvers.customers.sessions import create_customer_session
 from resolvers.sign_in.sign_in import sign_in
 from schema.errors import Invalid
 
-LINK_PATH, PORTAL_PATH = "/sign-in/demo", "/sign-in/demo-portal"
+LINK_PATH = "/sign-in/demo"
 LINK_SECONDS = 60 * 60
 ENDED = "This link has been used or has expired. Sign in with the password that the server printed."
 
@@ -23,12 +22,11 @@ class DemoEntrance:
     """Signs one browser in as the demo user, by the link that the server prints, within an hour of its start.
 
     The link is as secret as the password printed beside it, and works once in all processes together.
-    `customer` is an external id: the demo user can open that customer's portal.
     """
 
-    def __init__(self, email: str, password: str, slug: str, customer: str) -> None:
+    def __init__(self, email: str, password: str, slug: str) -> None:
         self.email, self.slug = email, slug
-        self._password, self._customer = password, customer
+        self._password = password
         self._code = secrets.token_urlsafe(24)
         # In shared memory: forked processes see each other's changes.
         self._is_unused = get_context("fork").Value("b", True)
@@ -40,10 +38,7 @@ class DemoEntrance:
         return f"{LINK_PATH}?{urlencode({'code': self._code})}"
 
     def routes(self) -> list[Route]:
-        return [
-            Route(LINK_PATH, page(self.follow, anyone=True)),
-            Route(PORTAL_PATH, page(self.open_portal), methods=["POST"]),
-        ]
+        return [Route(LINK_PATH, page(self.follow, anyone=True))]
 
     async def follow(self, visit: Visit) -> Response:
         """Sign in by the operation that takes passwords, so that a second factor is asked for."""
@@ -55,13 +50,6 @@ class DemoEntrance:
         except Invalid:
             return visit.redirect(SIGN_IN_PATH, ENDED)
         return enter_or_ask(visit, opened, dashboard)
-
-    async def open_portal(self, visit: Visit) -> Response:
-        """Open the customer's portal as the signed-in user, who must be allowed to create such sessions."""
-        await visit.form()
-        session = await visit.call(create_customer_session, data={"external_customer_id": self._customer})
-        query = urlencode({"customer_session_token": session.token})
-        return visit.redirect(f"/{self.slug}/portal?{query}")
 
     def claim(self, code: str) -> bool:
         """Whether this is the code, for the first time and in time."""

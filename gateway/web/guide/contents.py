@@ -12,6 +12,7 @@ GUIDE_PATH = "/docs/guide"
 
 _COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_NAME_AS_TEXT = re.compile(r"\[[\w-]+\.md\](?=\(([^)#:\s]+))")
 _LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 # What the pages write for the addresses of the gateway that they describe.
 _REST, _SITE = "http://localhost:8000/api", "http://localhost:8000"
@@ -61,6 +62,16 @@ class Page:
             raise ValueError(f"docs/{self.file} has no title.")
         return heading[1]
 
+    @cached_property
+    def read_text(self) -> str:
+        """The markdown in which a link that is named like a file has the title of its page instead."""
+
+        def titled(link: re.Match[str]) -> str:
+            page = PAGES.get(PurePosixPath(link[1]).stem)
+            return f"[{page.title}]" if page and self.target(link[1]) else link[0]
+
+        return _NAME_AS_TEXT.sub(titled, self.text)
+
     def target(self, link: str) -> str | None:
         """Where the gateway serves the file that the page links to; None if it does not."""
         return _SERVED.get(normpath(PurePosixPath(self.file).parent / link))
@@ -75,7 +86,7 @@ class Page:
             suffix = ".md" if PurePosixPath(target).name in PAGES else ""
             return f"]({target}{suffix}{link[2] or ''})"
 
-        return addresses.written_into(_LINK.sub(replaced, self.text))
+        return addresses.written_into(_LINK.sub(replaced, self.read_text))
 
 
 SECTIONS: Mapping[str, tuple[Page, ...]] = {
@@ -95,16 +106,16 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
         Page("portal.md", "Let your customers see and download what they bought."),
         Page("uploads.md", "Upload files in parts, resume, and sell them."),
         Page("changes.md", "Follow what happens, and keep a copy in another system."),
-        Page("webhooks.md", "Be told of changes as they happen, by signed requests."),
+        Page("webhooks.md", "Receive changes as they happen, as signed requests."),
     ),
     "Rules of the API": (
         Page("guide/pagination.md", "Read lists page by page, filter and sort them."),
         Page("guide/idempotency.md", "Repeat a request without repeating its effect."),
-        Page("guide/concurrency.md", "Change a resource without undoing a change of somebody else."),
+        Page("guide/concurrency.md", "Change a resource without undoing what somebody else changed."),
         Page("guide/limits-and-cost.md", "How many calls a minute, and what a request costs."),
         Page("errors.md", "What errors look like, every code, and what to do."),
         Page("versions.md", "What can change, and how the end of something is announced."),
-        Page("changelog.md", "What users notice of each version, also as a feed.", is_searched=False),
+        Page("changelog.md", "What changed for users in each version; also as a feed.", is_searched=False),
     ),
     "Reference": (
         Page("metrics.md", "Every metric, worked examples, groups and comparisons."),

@@ -50,7 +50,7 @@ class _Renderer(RendererHTML):
 def render(page: Page, written: Callable[[str], str]) -> str:
     """The page as HTML; `written` puts the gateway's addresses into its text."""
     parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable("table")
-    tokens = parser.parse(written(page.text))
+    tokens = parser.parse(written(page.read_text))
     for before, token, following in zip([None, *tokens[:-1]], tokens, [*tokens[1:], None], strict=True):
         if token.type == "heading_open" and token.tag != "h1" and following is not None:
             token.attrSet("id", anchor(following.content))

@@ -17,6 +17,7 @@ LONGEST_EXCERPT = 160
 WEIGHTS = {"title": 8, "heading": 4, "text": 1}
 
 _SECTION = re.compile(r"^#{2,4} (.+)$", re.MULTILINE)
+_ROW = re.compile(r"^\|(.+)\|$", re.MULTILINE)
 _TARGET = re.compile(r"\]\([^)]*\)")
 _MARKUP = re.compile(r"^```\w*$|[`*|#\[\]]+|-{3,}", re.MULTILINE)
 
@@ -46,7 +47,7 @@ def sections() -> tuple[Section, ...]:
 
 
 def _sections_of(page: Page) -> Iterator[Section]:
-    _, _, below_title = page.text.partition("\n")
+    _, _, below_title = page.read_text.partition("\n")
     before, *parts = _SECTION.split(below_title)
     yield Section(page.title, "", page.path, _plain(before))
     for heading, text in zip(parts[::2], parts[1::2], strict=True):
@@ -54,7 +55,12 @@ def _sections_of(page: Page) -> Iterator[Section]:
 
 
 def _plain(markdown: str) -> str:
-    return " ".join(_MARKUP.sub(" ", _TARGET.sub("", markdown)).split())
+    return " ".join(_MARKUP.sub(" ", _TARGET.sub("", _ROW.sub(_cells, markdown))).split())
+
+
+def _cells(row: re.Match[str]) -> str:
+    """A row of a table in one line; nothing for the line below its head."""
+    return " · ".join(cell.strip() for cell in row[1].split("|")) + ";" if row[1].strip("-:| ") else ""
 
 
 def search(question: str) -> list[Result]:
@@ -89,6 +95,9 @@ def _weight(section: Section, terms: list[str]) -> int:
 
 
 def _excerpt(text: str, term: str) -> str:
-    begin = max(0, text.lower().find(term) - LONGEST_EXCERPT // 4)
+    """Whole words around the first place of the term."""
+    begin = text.rfind(" ", 0, max(0, text.lower().find(term) - LONGEST_EXCERPT // 4)) + 1
     end = begin + LONGEST_EXCERPT
+    if end < len(text):
+        end = text.rfind(" ", begin, end)
     return f"{'… ' if begin else ''}{text[begin:end]}{' …' if end < len(text) else ''}"

@@ -14,19 +14,23 @@ from resolvers.shares.custom_fields import (
 )
 from schema.shares.custom_fields import CustomField
 
-ONLY_TEXT = ("type", "text")
+ONLY_TEXT, ONLY_SELECT = ("type", "text"), ("type", "select")
 WORDS = {
     "type": Words(hint="It cannot be changed later."),
-    "slug": Words(hint="The name in code: lowercase letters, digits, _ and -; unique in the workspace."),
-    "name": Words(hint="You see it in shares."),
+    "slug": Words(
+        hint="Its name in your code: lowercase letters, digits, _ and -. No two fields can have the same one."
+    ),
+    "name": Words(hint="Shown to you and other members when you attach the field to a share."),
     "properties": Words("In the form", hint=""),
     "properties.form_label": Words("Label"),
     "properties.form_help_text": Words("Help text"),
     "properties.form_placeholder": Words("Placeholder"),
-    "properties.textarea": Words("Several lines"),
-    "properties.min_length": Words("Shortest text"),
-    "properties.max_length": Words("Longest text"),
-    "properties.options": Words("Options", hint="Only for fields of the type select, which need them."),
+    "properties.textarea": Words("Several lines", when=ONLY_TEXT),
+    "properties.min_length": Words("Shortest text", when=ONLY_TEXT),
+    "properties.max_length": Words("Longest text", when=ONLY_TEXT),
+    "properties.options": Words(
+        "Options", hint="The answers to choose from, if the type is Select.", when=ONLY_SELECT
+    ),
     "metadata": Words(hint="Your own keys and values."),
 }
 

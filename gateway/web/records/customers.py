@@ -27,7 +27,7 @@ WORDS = {
     "email": Words(
         hint="The customer signs in to the portal with it. No two customers can have the same one."
     ),
-    "type": Words(required=True),
+    "type": Words(required=True, hint="A team has members, each with a sign-in of their own."),
     "external_id": Words(hint="The customer's id in your system. It cannot be changed once set."),
     "billing_address": Words("Billing address", hint=""),
     "billing_address.line1": Words("Line 1", hint=""),
@@ -35,7 +35,7 @@ WORDS = {
     "billing_address.state": Words("State", hint=""),
     "billing_address.country": Words("Country", hint="", options=COUNTRIES[1:]),
     "language": Words(
-        hint="Of the portal and its emails. Customers choose it in the portal, too.",
+        hint="The language of the portal and its emails. Customers can choose another one there.",
         options=tuple((language.value, name) for language, name in NAMES.items()),
     ),
     "metadata": Words(hint="Your own keys and values. Customers do not see them."),
@@ -129,7 +129,12 @@ CUSTOMERS = Records(
             "Portal link",
             heading="Portal link",
             about="A link that signs the customer in to the portal for an hour. Send it only to them.",
-            words={"return_url": Words("Back button leads to")},
+            words={
+                "return_url": Words(
+                    "Back button leads to",
+                    hint="Your page behind the portal's Back button, such as https://shop.example/account.",
+                )
+            },
             without=frozenset({"customer_id", "external_customer_id", "member_id", "external_member_id"}),
             adjust=_of_customer,
             shows=lambda session: str(session.customer_portal_url),

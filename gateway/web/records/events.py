@@ -50,13 +50,12 @@ EVENTS = Records(
     ),
     facts={
         "timestamp": Column("timestamp", "Time"),
-        "label": Column("label", "Event"),
         "customer_id": Column("customer_id", draw=_customer),
         "cost": Column("cost", "Cost", _cost),
         "child_count": Column("child_count", "Child events"),
         "parent_id": Column("parent_id", "Parent event"),
     },
-    hidden=frozenset({"customer"}),
+    hidden=frozenset({"customer", "label"}),
     main_filters=("name", "source", "start_date", "end_date"),
     filter_words={
         **FILTER_WORDS,

@@ -35,6 +35,9 @@ FILTER_WORDS = {
     "timezone": Words("Time zone of the dates", hint=""),
     "customer_id": Words("Customer", hint=""),
     "share_id": Words("Share", hint=""),
+    "share_id_not": Words("Not this share", hint=""),
+    "customer_id_not": Words("Not this customer", hint=""),
+    "external_customer_id": Words(hint="Also what was reported before the customer was created."),
     "status": Words(hint=""),
     "currency": Words(hint=""),
     "external_id": Words(hint=""),
@@ -45,7 +48,7 @@ SHARES = {"share_id": choices.shares}
 
 
 def _session(report: Any, shown: Shown) -> Cell:
-    return Cell("link", "Session", f"{shown.base}/sessions/{report.file_share_session_id}")
+    return Cell("link", "View session", f"{shown.base}/sessions/{report.file_share_session_id}")
 
 
 def _refunded(payment: FileSharePayment, _: Shown) -> Cell:
@@ -99,6 +102,7 @@ SESSIONS = Records(
     facts={
         "created_at": Column("created_at", "Began"),
         "price_amount": Column("price_amount", "Price", _price),
+        "download_count": Column("download_count", "Downloads"),
         "first_download_at": Column("first_download_at", "First download"),
         "ended_at": Column("ended_at", "Ended"),
     },
@@ -113,8 +117,9 @@ SESSIONS = Records(
             "Payment recorded.",
             heading="Record payment",
             about="For a payment that your system did not report. "
-            "Whether the customer gets a confirmation follows the settings of the workspace.",
+            "Confirmation emails follow your workspace's email settings.",
             words={
+                "amount": Words(hint=""),
                 "currency": Words(hint=""),
                 "platform_fee": Words(hint="The part of the amount that the platform keeps."),
                 "external_id": Words(hint="The payment's id in your system."),
@@ -197,7 +202,9 @@ PAYMENTS = Records(
             heading="Refund",
             about="Records a refund: give the money back with your payment provider. It cannot be undone.",
             words={
-                "amount": Words(hint="Up to what is left of the payment."),
+                "amount": Words(
+                    hint="Up to what has not been refunded yet. Leave it empty to refund all of that."
+                ),
                 "platform_fee": Words(hint="The part of the platform fee that is given back."),
                 "external_id": Words(hint="The refund's id in your system."),
             },

@@ -26,16 +26,21 @@
     const focused = document.activeElement?.id || document.activeElement?.value;
     const isFiltering = dashboard().querySelector(".filters").open;
     dashboard().classList.add("loading");
-    document.getElementById("progress").hidden = false;
+    const progress = document.getElementById("progress");
+    progress.textContent = "Loading…";
+    progress.hidden = false;
     try {
       const page = await pageAt(address, running.signal);
       const fresh = page.getElementById("dashboard");
       if (!fresh) throw new Error("no dashboard");
+      // A question that is refused leaves what was answered last.
+      const isRefused = fresh.querySelector(".question .errors") !== null;
+      if (isRefused) fresh.querySelector(".results").replaceWith(dashboard().querySelector(".results"));
       dashboard().replaceWith(document.adoptNode(fresh));
       // Several filters may be chosen in a row.
       if (isFiltering) dashboard().querySelector(".filters").open = true;
       if (push) history.pushState(null, "", address);
-      begin();
+      begin({ isAnswered: !isRefused });
       restoreFocus(focused);
     } catch (reason) {
       if (reason.name !== "AbortError") fail(address);
@@ -178,7 +183,7 @@
 
   const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 
-  const begin = () => {
+  const begin = ({ isAnswered = true } = {}) => {
     const root = dashboard();
     root.classList.add("enhanced");
     const form = root.querySelector("form.question");
@@ -190,7 +195,8 @@
       field.addEventListener("change", () => show(addressOf(form, form.querySelector("button[name=range]"))));
     }
     form.querySelector("[name=timezone]").addEventListener("focus", offerZones, { once: true });
-    enhance(root);
+    window.duographSuggest?.(root);
+    if (isAnswered) enhance(root);
   };
 
   addEventListener("popstate", () => show(location.href, { push: false }));

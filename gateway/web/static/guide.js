@@ -4,6 +4,7 @@
 const WEIGHTS = { title: 8, heading: 4, text: 1 };
 const MOST_TERMS = 8;
 const MOST_SHOWN = 8;
+const LOST = "The search cannot be reached. Try again.";
 
 const form = document.querySelector(".guide-search");
 const field = form.querySelector("input");
@@ -47,8 +48,16 @@ async function show() {
     close();
     return;
   }
-  index ??= fetch(form.dataset.index).then((answer) => (answer.ok ? answer.json() : []));
-  const sections = await index.catch(() => []);
+  index ??= fetch(form.dataset.index).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer)));
+  const sections = await index.catch(() => null);
+  if (!sections) {
+    // The next letter asks again.
+    index = null;
+    list.replaceChildren(Object.assign(document.createElement("li"), { textContent: LOST }));
+    list.hidden = false;
+    status.textContent = LOST;
+    return;
+  }
   const best = sections
     .map((section) => [weight(section, terms), section])
     .filter(([found]) => found > 0)

@@ -4,7 +4,10 @@
 
 for (const part of document.querySelectorAll("[data-when]")) {
   const control = part.querySelector("[name]");
-  const kind = document.getElementById(control.name.replace(/[^.]+$/, part.dataset.when));
+  const beside = document.getElementById(control.name.replace(/[^.]+$/, part.dataset.when));
+  const kind = beside ?? document.getElementById(part.dataset.when);
+  // A form that changes a record does not offer what cannot be changed.
+  if (!kind) continue;
   const values = part.dataset.values.split(" ");
   const show = () => {
     part.hidden = !values.includes(kind.value);

@@ -43,7 +43,8 @@ if (link) {
     const answer = await fetch(address, { headers: { Accept: "text/html" } }).catch(() => null);
     if (mine !== asked) return;
     if (!answer?.ok || answer.redirected) {
-      results.textContent = "The search cannot be reached. Try again, or reload the page.";
+      const text = "The search cannot be reached. Try again, or reload the page.";
+      results.replaceChildren(Object.assign(document.createElement("p"), { className: "nothing", textContent: text }));
       return;
     }
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");

@@ -2,6 +2,7 @@
 "use strict";
 
 const PART = 8 * 1024 * 1024;
+const LOST = "The connection was lost.";
 
 async function digest(blob) {
   const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", await blob.arrayBuffer()));
@@ -10,10 +11,14 @@ async function digest(blob) {
 
 async function call(path, body) {
   const headers = { "Content-Type": "application/json" };
-  const answer = await fetch(`/api/files${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-  const content = await answer.json();
+  const answer = await fetch(`/api/files${path}`, { method: "POST", headers, body: JSON.stringify(body) }).catch(() => {
+    throw new Error(LOST);
+  });
+  // A proxy that has no gateway to ask answers with a page of its own.
+  const content = await answer.json().catch(() => ({ detail: "The server cannot be reached. Try again." }));
   if (!answer.ok) {
     const { detail } = content;
+    if (detail[0].loc?.includes("mime_type")) throw new Error("This is not a picture that pages can show. Choose a PNG or a JPEG, for example.");
     // The page names the file; the name of the field, which programs need, says nothing to its reader.
     throw new Error(typeof detail === "string" ? detail : detail[0].msg.replace(/^`[^`]*`: /, ""));
   }
@@ -47,10 +52,10 @@ function put(file, part, report) {
       if (request.status < 300) {
         resolve(request.getResponseHeader("ETag"));
       } else {
-        reject(new Error(`The store answered ${request.status}.`));
+        reject(new Error(`The file could not be stored (${request.status}). Try again.`));
       }
     });
-    request.addEventListener("error", () => reject(new Error("The connection was lost.")));
+    request.addEventListener("error", () => reject(new Error(LOST)));
     request.send(file.slice(part.chunk_start, part.chunk_end));
   });
 }

@@ -31,6 +31,11 @@ def countries() -> list[tuple[str, str]]:
     return [("", gettext(COUNTRIES[0][1])), *sorted(named, key=lambda pair: _without_accents(pair[1]))]
 
 
+def country(code: str) -> str:
+    """The name of a country in the language of the page."""
+    return dict(countries()).get(code, code)
+
+
 def _without_accents(text: str) -> str:
     """A key that keeps `Österreich` with the other names that begin with O."""
     parts = unicodedata.normalize("NFD", text.casefold())

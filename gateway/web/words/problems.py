@@ -15,6 +15,13 @@ _WORDS = {
     "url_scheme": _WEB_ADDRESS,
     "url_syntax_violation": _WEB_ADDRESS,
     "string_pattern_mismatch": "Use lowercase letters a to z and digits, in words joined by hyphens",
+    "uuid_parsing": "Enter an id, as the details on the record's page have it",
+    "timezone": "Enter an IANA time zone name, such as Europe/Berlin",
+    "date_parsing": "Enter a date, such as 2026-01-31",
+    "datetime_parsing": "Enter a date and a time, such as 2026-01-31T09:30:00Z",
+    "int_parsing": "Enter a whole number",
+    "int_type": "Enter a whole number",
+    "bool_parsing": "Choose Yes or No",
     "enum": noted("Choose one of the options"),
     "too_short": noted("Choose at least one"),
     "country": noted("Choose a country from the list"),
@@ -31,4 +38,4 @@ def in_plain_words(problem: Problem) -> str:
         return _WORDS[problem["type"]]
     if length := _LENGTH.fullmatch(message):
         return _EMPTY if length[1] == "at least 1 character" else f"Enter {length[1]}"
-    return _SUBJECT.sub("This should ", message)
+    return _SUBJECT.sub("This should ", message).replace("`", "")

@@ -70,7 +70,6 @@ ENTRANCE = [
     Page("/oauth2/authorize", query="{authorization}"),
 ]
 ACCOUNT = [
-    Page("/"),
     Page("/workspaces"),
     Page("/account"),
     Page("/account/authorized-applications"),

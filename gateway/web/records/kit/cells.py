@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from gateway.web.kit.languages import NAMES
 from gateway.web.records.kit.fields import fields_with_currencies, titled, unit_of
-from gateway.web.words.portal import price
+from gateway.web.words.portal import country, price
 from resolvers.operations.shapes.shaped import as_model
 from schema.files.files import File
 from schema.shares.prices import Price
@@ -112,7 +112,7 @@ def cell_of(record: BaseModel, name: str, shown: Shown) -> Cell:
         return Cell("figure", write_size(value), number=str(value), unit="bytes")
     if unit is Unit.MINOR:
         return money(value, _currency_of(record))
-    return _cell(value, shown)
+    return _cell(country(value) if name == "country" else value, shown)
 
 
 def money(amount: int, currency: str | None, text: str = "", kind: str = "figure") -> Cell:

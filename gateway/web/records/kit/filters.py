@@ -87,8 +87,11 @@ async def read_asked(visit: Visit, records: Records) -> Asked:
     """What the address asks for; filters that cannot be read are among the problems of `reading`."""
     workspace = await workspace_of(visit)
     chosen = await chosen_fields(visit, workspace, records.filters(), records.filter_choices)
-    fields = [_suggesting(each) for each in chosen]
     sent = {name: visit.request.query_params.getlist(name) for name in visit.request.query_params}
+    fields = [
+        _offering(_suggesting(each), sent) if each.name in records.filter_choices else _suggesting(each)
+        for each in chosen
+    ]
     if any(field.name == "timezone" for field in fields):
         # Dates are those of the page's times.
         sent.setdefault("timezone", [workspace.timezone or DEFAULT_ZONE])
@@ -123,6 +126,14 @@ def _suggesting(each: Field) -> Field:
     return replace(each, attributes={"data-suggest": lookup.many, "maxlength": LONGEST})
 
 
+def _offering(each: Field, sent: Texts) -> Field:
+    """A choice that offers what the address asks for, also if there is none of it yet or any more."""
+    value = next(iter(sent.get(each.name, ())), "")
+    if each.kind != "choice" or not value or value in dict(each.options):
+        return each
+    return replace(each, options=(*each.options, (value, value)))
+
+
 async def _look_up(visit: Visit, workspace: Workspace, fields: Sequence[Field], reading: Reading) -> Texts:
     """Read ids where records are named; gives what the form shows in their place."""
     shown: Texts = {}
@@ -135,7 +146,7 @@ async def _look_up(visit: Visit, workspace: Workspace, fields: Sequence[Field], 
             record = await lookup.one_of(visit, workspace, each.name, text)
         except Invalid as invalid:
             if not _is_id(text):
-                reading.problems += invalid.problems
+                reading.problems += [{**found, "loc": ["filters", each.name]} for found in invalid.problems]
             # What is deleted has no name, but rows of it.
             continue
         reading.data[each.name] = [str(record.id)] if each.in_list else str(record.id)

@@ -1,7 +1,7 @@
 """The page of a form that runs an operation, and what becomes of a sent one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,9 +18,9 @@ from gateway.web.records.kit.merging import OPENED, Merge, merge, of_field, open
 from gateway.web.records.kit.records import Link, Records, Task, back_from
 from gateway.web.records.kit.uploads import files_for, upload_origin
 from gateway.web.records.kit.values import Reading, Texts, filled, placed, read, rows_in
-from resolvers.operations.declaration import operation_of
+from resolvers.operations.declaration import Operation, operation_of
 from resolvers.operations.shapes.shaped import ShapedRow
-from schema.errors import Invalid
+from schema.errors import Invalid, Problem
 from schema.values.prose import write_amount
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
@@ -66,17 +66,22 @@ class TaskForm:
         """What the operation returns. Raises `Invalid`, or `PreconditionFailed` if the record has changed."""
         task = self.task
         self.reading = read(form, task.fields, self.currency)
-        if self.reading.problems:
-            raise Invalid(self.reading.problems)
         operation = operation_of(task.operation)
         takes_id = any(parameter.name == "id" for parameter in operation.parameters)
-        arguments = {"id": str(self.record.id)} if self.record is not None and takes_id else {}
+        id = {"id": str(self.record.id)} if self.record is not None and takes_id else {}
+        arguments: dict[str, Any] = {**id, "data": self.reading.data}
+        problems = [*self.reading.problems]
+        try:
+            arguments["data"] = self._data(self.reading.data)
+        except Invalid as refused:
+            problems += refused.problems
+        if problems:
+            raise Invalid([*problems, *_besides(problems, operation, arguments)])
         return await self.visit.call(
             task.operation,
             key=form.raw("once"),
             if_match=form.raw(ETAG) if self.is_change else None,
             **arguments,
-            data=self._data(self.reading.data),
         )
 
     def refused(self, invalid: Invalid) -> Form:
@@ -223,6 +228,21 @@ class TaskForm:
             return call_of(self.visit, self.task.operation, **arguments)
         except (Invalid, LookupError, StopIteration, TypeError, AttributeError):
             return None
+
+
+def _besides(
+    problems: Sequence[Problem], operation: Operation, arguments: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """What the operation would refuse too, at other places: a form tells all its problems at once."""
+    try:
+        operation.validate(arguments)
+    except Invalid as refused:
+        told = [tuple(map(str, each["loc"])) for each in problems]
+        for each in refused.problems:
+            loc = tuple(map(str, each["loc"]))
+            # What could not be read is missing, for the operation, or spoils what it is a part of.
+            if not any(loc[: len(place)] == place or place[: len(loc)] == loc for place in told):
+                yield each
 
 
 def written(record: Any) -> dict[str, Any]:
