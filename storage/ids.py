@@ -9,19 +9,21 @@ from uuid import UUID
 from asyncpg.pgproto import pgproto
 
 _BYTES = 16
-# The bits of the variant of RFC 9562 and of version 4, and those that are random.
-_VARIANT = 0x2 << 62
-_FIXED, _RANDOM = 0x4 << 76 | _VARIANT, ~(0xF << 76 | 0x3 << 62)
-# Those of version 7, below its milliseconds, and those that are random in its lower half.
-_GROWING, _LOWER = 0x7 << 76 | _VARIANT, (1 << 62) - 1
+# Random bytes with the bits of version 4 and of the variant of RFC 9562, and where they are in an id.
+_VERSION, _VERSION_PLACE = bytes(byte & 0x0F | 0x40 for byte in range(256)), 6
+_VARIANT, _VARIANT_PLACE = bytes(byte & 0x3F | 0x80 for byte in range(256)), 8
+# The bits of version 7 and of the variant, below the milliseconds, and those that are random.
+_GROWING, _LOWER = 0x7 << 76 | 0x2 << 62, (1 << 62) - 1
 _NANOSECONDS = 1_000_000
 
 
 def new_ids(many: int) -> list[UUID]:
     """So many UUIDs as `uuid4` makes them, for one call to the system."""
-    random = urandom(_BYTES * many)
-    numbers = [int.from_bytes(random[start : start + _BYTES]) for start in range(0, len(random), _BYTES)]
-    return [id_of(number & _RANDOM | _FIXED) for number in numbers]
+    random = bytearray(urandom(_BYTES * many))
+    for place, bits in ((_VERSION_PLACE, _VERSION), (_VARIANT_PLACE, _VARIANT)):
+        random[place::_BYTES] = random[place::_BYTES].translate(bits)
+    ids = bytes(random)
+    return [pgproto.UUID(ids[start : start + _BYTES]) for start in range(0, len(ids), _BYTES)]
 
 
 def growing_number() -> int:
