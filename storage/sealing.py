@@ -1,4 +1,4 @@
-"""Signatures (HMAC-SHA256) and sealed texts (AES-256-GCM), with a separate key for each purpose.
+"""Signatures (HMAC-SHA256 or keyed BLAKE2b) and sealed texts (AES-256-GCM), with a key for each purpose.
 
 No other module uses `hmac` or a cipher, which a test checks. A new use needs a new `Purpose`.
 A sealed text is `A256GCM.KEY.CONTENT`, with the id of its key; older ones are the content alone.
@@ -7,11 +7,11 @@ A sealed text is `A256GCM.KEY.CONTENT`, with the id of its key; older ones are t
 import hmac
 from base64 import b64decode, b64encode, urlsafe_b64decode
 from binascii import b2a_base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum, unique
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from secrets import token_bytes
 from typing import Self
 
@@ -26,6 +26,8 @@ _KEY_BYTES = 32
 _ID_BYTES = 4
 _NONCE_BYTES = 12
 _SIGNATURE_BYTES = 32
+# A tag has 128 bits, which nobody guesses: each guess is a request.
+_TAG_BYTES, _TAG_LETTERS = 16, 22
 # Of SHA-256.
 _BLOCK_BYTES = 64
 _IN_URLS = bytes.maketrans(b"+/", b"-_")
@@ -34,6 +36,9 @@ _IN_URLS = bytes.maketrans(b"+/", b"-_")
 @unique
 class Purpose(StrEnum):
     """What a key is for. Keys are derived from this text: changing it invalidates everything made before."""
+
+    # That of `Enum` is a function of Python, and kept keys are looked up by it.
+    __hash__ = str.__hash__
 
     BACKUP = "duograph backup"
     CODE_VISITOR = "duograph code visitor"
@@ -106,31 +111,42 @@ def unmasked(text: str) -> str:
 
 def signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str:
     """The text, readable but signed. The signature also covers `about`, which the result does not contain."""
-    return signer(secret, purpose, *about)(_as_bytes(text))
+    encoded = _as_text(_as_bytes(text))
+    return f"{encoded}.{sign(secret, purpose, encoded, *about)}"
 
 
-def signer(secret: bytes, purpose: Purpose, *about: str) -> Callable[[bytes], str]:
-    """What `signed` does, for texts in UTF-8 about the same."""
-    keyed, ending = _keyed(secret, purpose), b"".join(map(_framed, about))
+def tagger(secret: bytes, purpose: Purpose, *about: str) -> Callable[[Iterable[bytes]], list[str]]:
+    """Makes of texts in UTF-8 what `signed` makes, with short signatures, for many texts about the same.
 
-    def sign_text(text: bytes) -> str:
-        encoded = _encoded(text)
-        content = b"%b%b%b" % (len(encoded).to_bytes(8), encoded, ending)
-        return (encoded + b"." + _encoded(keyed.digest(content))).decode()
+    A signature is a keyed BLAKE2b (RFC 7693) of what the text is about, which is worked out once, and of the
+    text. It takes a third of the time of HMAC-SHA256.
+    """
+    shared = _shared(secret, purpose, about)
 
-    return sign_text
+    def sign_texts(texts: Iterable[bytes]) -> list[str]:
+        # A page has up to a hundred, and a call for each part of each takes longer than what it does.
+        lines: list[bytes] = []
+        copy = shared.copy
+        for text in texts:
+            tag = copy()
+            tag.update(text)
+            lines += (b2a_base64(text, newline=False), b".", b2a_base64(tag.digest()))
+        return b"".join(lines).translate(_IN_URLS, b"=").decode().split()
+
+    return sign_texts
 
 
 def read_signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str | None:
-    """The text that `signed` was given; None if the signature is invalid."""
+    """The text that `signed` or a `tagger` was given; None if the signature is invalid."""
     encoded, _, signature = text.rpartition(".")
-    if not is_signed(secret, purpose, signature, encoded, *about):
+    is_made = _is_tagged if len(signature) == _TAG_LETTERS else is_signed
+    if not is_made(secret, purpose, signature, encoded, *about):
         return None
     return _decoded(encoded)
 
 
 def unverified(text: str) -> str:
-    """The text that `signed` was given, if it made this one: `read_signed` tells. Raises `ValueError`."""
+    """The text in what `signed` or a `tagger` made, if one did: `read_signed` tells. Raises `ValueError`."""
     return _decoded(text.rpartition(".")[0])
 
 
@@ -197,6 +213,34 @@ class _Keyed:
         inner.update(content)
         outer.update(inner.digest())
         return outer.digest()
+
+
+def _is_tagged(secret: bytes, purpose: Purpose, signature: str, encoded: str, *about: str) -> bool:
+    sent = _as_bytes(signature)
+    with suppress(ValueError):
+        content = _of_text(encoded)
+        # Base64 has several texts for the same bytes; one of them was made.
+        if _as_text(content) != encoded:
+            return False
+        for each in every_key(secret):
+            tag = _shared(each, purpose, about)
+            tag.update(content)
+            if hmac.compare_digest(sent, _encoded(tag.digest())):
+                return True
+    return False
+
+
+def _shared(secret: bytes, purpose: Purpose, about: Sequence[str]) -> blake2b:
+    """The state of a tag before its text, with the number of parts: no others give the same bytes."""
+    state = _tagging(secret, purpose).copy()
+    state.update(b"".join([len(about).to_bytes(8), *map(_framed, about)]))
+    return state
+
+
+@lru_cache(maxsize=64)
+def _tagging(secret: bytes, purpose: Purpose) -> blake2b:
+    """The first state of all tags, which is only copied."""
+    return blake2b(key=_key(secret, f"tag {purpose}"), digest_size=_TAG_BYTES)
 
 
 @lru_cache(maxsize=64)

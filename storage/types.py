@@ -50,8 +50,13 @@ class JsonText(str):
     __slots__ = ()
 
 
+_EMPTY_OBJECT = JsonText("{}")
+
+
 def write_json(value: Any) -> JsonText:
     """The text under which a JSON value is stored."""
+    if not value and isinstance(value, dict):
+        return _EMPTY_OBJECT
     return value if isinstance(value, JsonText) else JsonText(_ENCODER.encode(value))
 
 

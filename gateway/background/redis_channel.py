@@ -46,8 +46,8 @@ class RedisChannel:
             raise
         self._task = asyncio.create_task(_listen(subscription, heard), name=f"{TASK_NAME}redis messages")
 
-    async def send(self, message: str) -> None:
-        await self._client.publish(self._name, message)
+    async def send(self, message: str) -> bool:
+        return bool(await self._client.publish(self._name, message))
 
     async def close(self) -> None:
         await self._end()

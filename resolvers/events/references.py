@@ -137,6 +137,8 @@ async def find_parents(
 
 async def _earlier_events(ctx: Context, workspace_id: UUID, names: set[str]) -> dict[str, UUID]:
     """The ids of stored events by the names that parents are given: their ids, else their external ids."""
+    if not names:
+        return {}
     here = _events.c.workspace_id == workspace_id
     known = {name: id for name in names if (id := _as_id(name)) is not None}
     if known:

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Protocol
 from uuid import UUID
 
-from sqlalchemy import bindparam, func, select, text
+from sqlalchemy import bindparam, func, not_, select, text
 
 from storage.changes.followers import Followers
 from storage.engine.connections import Connection
@@ -20,10 +20,18 @@ from storage.engine.statements.kept import Kept
 NAME = "duograph_changes"
 # Beside many commits, one message names the workspaces of several.
 SECONDS_BETWEEN_MESSAGES = 0.02
+# Nor is anything sent for so long after a message that nobody heard: who begins to listen looks by itself.
+SECONDS_UNHEARD = 0.25
 # PostgreSQL takes messages of 8,000 bytes.
 WORKSPACES_IN_A_MESSAGE = 200
 
-_NOTIFY = Kept(select(func.pg_notify(NAME, bindparam("message"))))
+# Who listens holds this lock together with all others who do.
+_LOCK = int.from_bytes(b"changes")
+_LISTENING = Kept(select(func.pg_advisory_lock_shared(_LOCK)))
+# A notification is a transaction of its own, which waits for the disk.
+_NOTIFY = Kept(
+    select(func.pg_notify(NAME, bindparam("message"))).where(not_(func.pg_try_advisory_xact_lock(_LOCK)))
+)
 _VERSION = Kept(text("PRAGMA data_version"))
 
 Heard = Callable[[str], None]
@@ -39,8 +47,8 @@ class Channel(Protocol):
     async def open(self, heard: Heard) -> None:
         """Hear messages from now on. Raises an outage, or an error of the driver."""
 
-    async def send(self, message: str) -> None:
-        """Send a message. Raises the same."""
+    async def send(self, message: str) -> bool:
+        """Send a message if anybody listens; returns whether somebody does. Raises the same."""
 
     async def close(self) -> None:
         """Hear nothing more."""
@@ -61,10 +69,11 @@ class PostgresqlChannel:
         await self.close()
         self._connection = await self._database.open()
         await self._connection.driver.add_listener(NAME, lambda *told: heard(told[-1]))
+        await self._connection.fetch(_LISTENING, {})
 
-    async def send(self, message: str) -> None:
+    async def send(self, message: str) -> bool:
         # Apart from the transactions that write: those that notify commit one after the other.
-        await self._database.fetch(_NOTIFY, {"message": message})
+        return bool(await self._database.fetch(_NOTIFY, {"message": message}))
 
     async def close(self) -> None:
         connection, self._connection = self._connection, None
@@ -81,13 +90,14 @@ class Announcements:
         self._channel, self._followers, self._database, self._wake = channel, followers, database, wake
         self._own = f"{os.getpid():x}.{os.urandom(4).hex()}"
         self._pending: set[UUID] = set()
-        self._sent_at = 0.0
+        self._sent_at = self._unheard_until = 0.0
         followers.announce = self.note
 
     def note(self, workspace_ids: Collection[UUID]) -> None:
-        """Have the others told that changes of these workspaces were committed."""
-        self._pending.update(workspace_ids)
-        self._wake()
+        """Have the others told that changes of these workspaces were committed, if they listen."""
+        if monotonic() >= self._unheard_until:
+            self._pending.update(workspace_ids)
+            self._wake()
 
     async def run(self) -> bool:
         """Send what waits, and listen if anybody follows a log here; returns whether more waits."""
@@ -99,7 +109,9 @@ class Announcements:
             await asyncio.sleep(max(0.0, self._sent_at + SECONDS_BETWEEN_MESSAGES - monotonic()))
             some = [self._pending.pop() for _ in range(min(len(self._pending), WORKSPACES_IN_A_MESSAGE))]
             self._sent_at = monotonic()
-            await self._channel.send(" ".join([self._own, *(id.hex for id in some)]))
+            if not await self._channel.send(" ".join([self._own, *(id.hex for id in some)])):
+                self._unheard_until = monotonic() + SECONDS_UNHEARD
+                self._pending.clear()
         return bool(self._pending)
 
     def _hear(self, message: str) -> None:

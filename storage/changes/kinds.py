@@ -4,14 +4,20 @@ from enum import StrEnum
 
 
 class ChangeKind(StrEnum):
-    """`<resource>.<what happened>`; `description` says when the log has it."""
+    """`<resource>.<what happened>`; `description` says when the log has it.
+
+    `resource` is in the singular; of what was ingested, in the plural.
+    """
 
     description: str
+    resource: str
+    happened: str
 
     def __new__(cls, value: str, description: str = "") -> "ChangeKind":
         kind = str.__new__(cls, value)
         kind._value_ = value
         kind.description = description
+        kind.resource, _, kind.happened = value.partition(".")
         return kind
 
     SHARE_CREATED = "share.created", "A share was created."
@@ -57,16 +63,6 @@ class ChangeKind(StrEnum):
     OAUTH_CLIENT_CREATED = "oauth_client.created", "An OAuth client of the workspace was created."
     OAUTH_CLIENT_UPDATED = "oauth_client.updated", "An OAuth client of the workspace changed."
     OAUTH_CLIENT_DELETED = "oauth_client.deleted", "An OAuth client of the workspace was deleted."
-
-    @property
-    def resource(self) -> str:
-        """The resource in the singular; of what was ingested, in the plural."""
-        return self.value.partition(".")[0]
-
-    @property
-    def happened(self) -> str:
-        """What happened to the resource."""
-        return self.value.partition(".")[2]
 
 
 def kinds_of(resource: str) -> tuple[ChangeKind, ...]:

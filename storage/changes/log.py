@@ -5,7 +5,7 @@ The rows of the log go with the statement that writes what the transaction chang
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from storage.changes.kinds import ChangeKind
 from storage.changes.numbering import insert_numbered
@@ -13,6 +13,7 @@ from storage.clock import now
 from storage.engine.before_commit import note_deltas, work_of
 from storage.engine.connections import Connection, SqliteThread
 from storage.enums import ActorKind
+from storage.ids import growing_number, id_of
 from storage.ledger.recording import MEASURED_FROM, insert_at_end
 from storage.tables.base import Values, table_of
 from storage.tables.changes import ChangeRow
@@ -45,8 +46,7 @@ class ChangeLog:
         self._actor: Actor | None = None
         self._declared: Collection[ChangeKind] | None = None
         self._written: dict[tuple[UUID, UUID | None, str], list[Values]] = {}
-        self._first_id = uuid4().int
-        self._many = 0
+        self._next_id = growing_number()
 
     def declare(self, actor: Actor, kinds: Collection[ChangeKind] | None) -> None:
         """Who makes the changes of the transaction, and the kinds that it may cause; None for any."""
@@ -111,7 +111,7 @@ class ChangeLog:
     ) -> Values:
         actor = self._actor or Actor(connection.ending.works_for)
         # In the order of the transaction: changes of the same moment are numbered by their ids.
-        id, self._many = UUID(int=self._first_id + self._many), self._many + 1
+        id, self._next_id = id_of(self._next_id), self._next_id + 1
         return {
             "workspace_id": workspace_id,
             "id": id,

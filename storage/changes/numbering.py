@@ -29,8 +29,7 @@ _last = (
 
 def _inserting() -> Kept:
     values = [
-        _last + 1 if each.name == "position" else bindparam(f"new_{each.name}", type_=each.type)
-        for each in _table.c
+        _last + 1 if each.name == "position" else bindparam(each.name, type_=each.type) for each in _table.c
     ]
     return Kept(insert(_table).from_select(_table.c.keys(), select(*values)))
 
@@ -63,10 +62,8 @@ MOST_TRIES, SECONDS_BETWEEN_TRIES = 50, 0.02
 def insert_numbered(connection: SqliteThread, table: Table, rows: Sequence[Values]) -> None:
     """Insert changes with the next positions, together with the next statement or the COMMIT."""
     written = _INSERTING.on(connection.dialect)
-    values = [
-        {"home": row["workspace_id"], **{f"new_{name}": value for name, value in row.items()}} for row in rows
-    ]
-    connection.put_off(written.text, [written.arguments(each) for each in values])
+    arguments = [written.arguments({**row, _HOME.key: row["workspace_id"]}) for row in rows]
+    connection.put_off(written.text, arguments)
 
 
 async def number_changes(connection: Connection, workspace_id: UUID, most: int) -> int:

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, literal_column
@@ -18,6 +19,7 @@ class Period(StrEnum):
     HOUR = "hour"
 
 
+@lru_cache(maxsize=64)
 def hour_of(moment: datetime) -> datetime:
     """The beginning of the hour that contains a moment."""
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)

@@ -49,8 +49,11 @@ def varying(dialect: str, table: Table, rows: Rows) -> tuple[str, ...]:
 def is_constant(values: list[Any]) -> bool:
     """Whether one value can stand for all of these."""
     first = values[0]
-    if values.count(first) < len(values):
+    # Of ids, one look is enough.
+    if values[-1] != first or values.count(first) < len(values):
         return False
+    if first is None:
+        return True
     kinds = set(map(type, values))
     # Two empty objects are the same; others may be equal although their parts differ in type.
     return len(kinds) == 1 and (first == {} or isinstance(first, _PLAIN))

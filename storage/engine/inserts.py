@@ -53,7 +53,7 @@ async def insert_twice(connection: Connection, table: Table, copies: Table, rows
 async def insert_into_each(connection: Connection, rows: Mapping[Table, Sequence[Values]]) -> None:
     """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`."""
     dialect = connection.dialect
-    each = tuple((table, varying(dialect.name, table, some)) for table, some in rows.items())
+    each = tuple((table, _sent(table, varying(dialect.name, table, some))) for table, some in rows.items())
     values: Values = {}
     for table, columns in each:
         own = as_rows(dialect.name, table, rows[table], columns)
@@ -96,6 +96,11 @@ def _into_each(dialect: Dialect, each: tuple[tuple[Table, tuple[str, ...]], ...]
     for statement in others:
         first = first.add_cte(statement.cte(f"into_{statement.table.name}"))
     return Kept(first, dialect)
+
+
+def _sent(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the columns that the database does not fill itself."""
+    return tuple(name for name in names if CLOCK not in table.c[name].info)
 
 
 def _timed(table: Table, rows: Select[Any]) -> Select[Any]:

@@ -23,6 +23,8 @@ Workspaces = Callable[[ColumnElement[UUID]], ColumnElement[bool]]
 # The columns of a table's key, beginning with the workspace, and those of its values, in the table's order.
 Key = tuple[Any, ...]
 Row = tuple[Any, ...]
+# In a delta that the fold takes: how many equal ones it stands for; 1 without it. No column is called that.
+TIMES = "times"
 
 
 class Combination(Enum):

@@ -8,7 +8,7 @@ from sqlalchemy import Column, Table, Uuid, bindparam, delete, func, select, tup
 
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.statements.kept import Kept
-from storage.ledger.books import Ledger
+from storage.ledger.books import TIMES, Ledger
 from storage.tables.base import Values
 
 
@@ -28,14 +28,14 @@ async def fold(connection: Connection, ledger: Ledger, workspace_id: UUID, most:
         deleting = _without_first(ledger.deltas).on(connection.dialect)
         values = {"home": workspace_id, "before": len(rows) - 1}
         connection.put_off(deleting.text, [deleting.arguments(values)])
-    names = [column.name for column in _columns(ledger.deltas)]
+    # PostgreSQL's end with how many they were.
+    names = [*(column.name for column in _columns(ledger.deltas)), TIMES]
     read = some.on(connection.dialect).converted(rows)
-    # Combined ones end with how many they were.
     deltas: Sequence[Values] = [
         dict(zip(names, row, strict=False), workspace_id=workspace_id) for row in read
     ]
     await add_to_books(connection, ledger, workspace_id, deltas)
-    return sum([row[-1] for row in read]) if ledger.at_once else len(rows)
+    return len(rows) if is_sqlite else sum([row[-1] for row in read])
 
 
 async def add_to_books(
@@ -51,6 +51,8 @@ def _taken(ledger: Ledger) -> Kept:
     """PostgreSQL deletes some deltas of a workspace and returns them.
 
     It combines those of a ledger `at_once`, whose books go by the keys of its deltas: many have the same key.
+    Of others it returns equal ones once, as the events of a batch often are, with how many times they are to
+    be added.
     """
     deltas = ledger.deltas
     key = [column for column in deltas.primary_key.columns if column.name != "workspace_id"]
@@ -58,10 +60,9 @@ def _taken(ledger: Ledger) -> Kept:
     some = select(*key).where(home).limit(bindparam("most"))
     is_one = key[0].in_(some) if len(key) == 1 else tuple_(*key).in_(some)
     taken = delete(deltas).where(home, is_one).returning(*_columns(deltas))
-    if not ledger.at_once:
-        return Kept(taken)
     rows = taken.cte("taken").c
-    combined = {name: ledger.combination(name).of_rows(rows[name]) for name in ledger.values}
+    values = ledger.values if ledger.at_once else ()
+    combined = {name: ledger.combination(name).of_rows(rows[name]) for name in values}
     columns = [combined.get(name, column) for name, column in rows.items()]
     by = [column for name, column in rows.items() if name not in combined]
     return Kept(select(*columns, func.count()).group_by(*by))

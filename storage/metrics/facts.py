@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from uuid import UUID
 
 from storage.engine.before_commit import note_deltas, note_measured
@@ -14,11 +17,12 @@ from storage.rows.rows import Values, table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metrics import MetricFactRow
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
 
 
-@dataclass(frozen=True)
+# Not frozen: that would take as long again for each field of a new one.
+@dataclass
 class Fact:
     """One fact; see `MetricFactRow` for the units."""
 
@@ -35,9 +39,10 @@ class Fact:
     parts: int = 0
 
 
+@lru_cache(maxsize=64)
 def microseconds(moment: datetime) -> int:
     """Microseconds since 1970 in UTC, exactly."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return (moment - _EPOCH) // _MICROSECOND
 
 
 def moment_of(microseconds: int) -> datetime:
@@ -53,14 +58,16 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     rows = list(map(row_of, facts, new_ids(len(facts))))
     if not rows:
         return
-    for row in rows:
-        note_measured(connection, row["workspace_id"], row["moment"])
+    workspace_ids = set()
+    for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
+        note_measured(connection, workspace_id, min(map(itemgetter("moment"), own)))
+        workspace_ids.add(workspace_id)
     if isinstance(connection, SqliteThread):
         for table in (_facts, _deltas):
             insert_late(connection, table, rows)
     else:
         await insert_twice(connection, _facts, _deltas, rows)
-        note_deltas(connection, {fact.workspace_id for fact in facts})
+        note_deltas(connection, workspace_ids)
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

@@ -42,12 +42,14 @@ class _Holder(NamedTuple):
 _HOLDER = (_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
 
 
-@dataclass(frozen=True)
-class PersonReference:
+class PersonReference(NamedTuple):
     """How a caller refers to a person: by one of the ids, by both, or not at all."""
 
     customer_id: UUID | None = None
     external_customer_id: str | None = None
+
+
+_NOBODY = PersonReference()
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ async def persons_of(
     without a customer is a person of its own. The number of statements does not depend on the number of
     references.
     """
-    not_empty = [reference for reference in references if reference != PersonReference()]
+    not_empty = [reference for reference in references if reference != _NOBODY]
+    if not not_empty:
+        return [ResolvedPerson(None, None, None)] * len(references)
     customers = await _referenced_customers(connection, workspace_id, not_empty)
     by_id = {row.id: row for row in customers}
     by_external_id = {row.external_id: row for row in customers if row.external_id is not None}

@@ -1,7 +1,7 @@
 """The values of rows as they are written: defaults, folded texts, `modified_at`, and what differs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,13 +27,14 @@ def fields_of(model: type[SQLModel]) -> dict[str, str]:
 
 def with_defaults(model: type[SQLModel], values: Values) -> Values:
     """The values of a new row. Raises `TypeError` for columns that the table does not have."""
-    unknown = values.keys() - fields_of(model).keys()
-    if unknown:
-        raise TypeError(f"{table_of(model).name} has no columns {sorted(unknown)}.")
-    complete = _fold(model, values)
-    for name, field in _fields(model).items():
-        if name not in complete:
-            complete[name] = field.default_factory() if field.default_factory else field.default
+    defaults, factories = _defaults(model)
+    complete = defaults | _fold(model, values)
+    if len(complete) > len(defaults):
+        unknown = sorted(values.keys() - defaults.keys())
+        raise TypeError(f"{table_of(model).name} has no columns {unknown}.")
+    for name, make in factories:
+        if name not in values:
+            complete[name] = make()
     return complete
 
 
@@ -70,14 +71,21 @@ def _is_same(column: Column[Any], before: Any, value: Any) -> bool:
 
 
 @cache
-def _fields(model: type[SQLModel]) -> dict[str, Any]:
-    """The model's field, which has the default, by column."""
-    return {column: model.model_fields[name] for column, name in fields_of(model).items()}
+def _defaults(model: type[SQLModel]) -> tuple[Values, list[tuple[str, Callable[[], Any]]]]:
+    """The default of each column, and the functions that make those that differ from row to row."""
+    fields = {column: model.model_fields[name] for column, name in fields_of(model).items()}
+    factories: list[Any] = [
+        (column, field.default_factory) for column, field in fields.items() if field.default_factory
+    ]
+    return {column: field.default for column, field in fields.items()}, factories
 
 
 def _fold(model: type[SQLModel], values: Values) -> Values:
+    sources = getattr(model, "folded", None)
+    if not sources:
+        return values
     folded = dict(values)
-    for target, source in getattr(model, "folded", {}).items():
+    for target, source in sources.items():
         if source in values:
             fold = fold_email if source == "email" else str.casefold
             folded[target] = None if values[source] is None else fold(values[source])

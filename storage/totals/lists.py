@@ -111,20 +111,21 @@ def joined(texts: Sequence[ColumnElement[str]]) -> ColumnElement[str]:
 def _changes(
     dialect: str, model: type[SQLModel], rows: Sequence[Values], by: int
 ) -> Iterator[tuple[Key, Row]]:
-    for columns in getattr(model, "counted", ()):
-        name = list_name(model, columns)
-        places = Counter((row["workspace_id"], *(row[column] for column in columns)) for row in rows)
-        for (workspace_id, *values), many in places.items():
-            if None not in values:
-                value = ",".join(write_value(dialect, value) for value in values)
-                yield (workspace_id, name, value), (many * by,)
+    # Nearly always one workspace: to hash its id for each row would take longer than the rest.
+    for workspace_id, each in groupby(rows, key=itemgetter("workspace_id")):
+        own = list(each)
+        for columns in getattr(model, "counted", ()):
+            name = list_name(model, columns)
+            for values, many in Counter([tuple([row[column] for column in columns]) for row in own]).items():
+                if None not in values:
+                    value = ",".join(write_value(dialect, value) for value in values)
+                    yield (workspace_id, name, value), (many * by,)
 
 
 def _sizes(
     model: type[SQLModel], columns: Sequence[str], rows: Sequence[Values], by: int
 ) -> Iterator[tuple[Key, Row]]:
     list = size_name(model)
-    # Nearly always one workspace: to hash its id for each row would take longer than the rest.
     for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
         size = sum([_octets(row.get(name)) for row in own for name in columns])
         yield (workspace_id, list, ""), (size * by,)

@@ -1,18 +1,31 @@
-"""New ids are UUIDs like those of `uuid4`."""
+"""New ids are UUIDs like those of `uuid4`, or grow with time."""
 
 from uuid import RFC_4122, UUID
 
-from storage.ids import new_ids
+from storage import ids
+from storage.ids import growing_number, id_of, new_ids
 
 
 def test_new_ids_are_random_uuids_of_version_4():
-    ids = new_ids(1000)
-    assert len(set(ids)) == 1000
-    assert {(id.version, id.variant) for id in ids} == {(4, RFC_4122)}
-    assert [UUID(str(id)) for id in ids] == ids
+    made = new_ids(1000)
+    assert len(set(made)) == 1000
+    assert {(id.version, id.variant) for id in made} == {(4, RFC_4122)}
+    assert [UUID(str(id)) for id in made] == made
     # Of 122 bits each is 1 in some and 0 in others.
     ones, zeros = 0, 0
-    for id in ids:
+    for id in made:
         ones, zeros = ones | id.int, zeros | ~id.int
     assert (ones & zeros).bit_count() == 122
     assert new_ids(0) == []
+
+
+def test_growing_ids_are_uuids_of_version_7_in_the_order_of_their_moments(monkeypatch):
+    numbers = []
+    for moment in range(1_700_000_000_000_000_000, 1_700_000_000_002_000_000, 1_000):
+        monkeypatch.setattr(ids, "time_ns", lambda moment=moment: moment)
+        numbers.append(growing_number())
+    made = [id_of(number) for number in numbers]
+    assert made == sorted(set(made))
+    assert {(id.version, id.variant) for id in made} == {(7, RFC_4122)}
+    assert {id.int >> 80 for id in made} == {1_700_000_000_000, 1_700_000_000_001}
+    assert id_of(numbers[0] + 1).int == made[0].int + 1

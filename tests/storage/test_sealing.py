@@ -3,6 +3,7 @@
 import hmac
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from contextlib import suppress
+from hashlib import blake2b
 from itertools import permutations
 
 import pytest
@@ -22,10 +23,12 @@ from storage.sealing import (
     sealed_anew,
     sign,
     signed,
+    tagger,
     unseal,
 )
 
 SECRET = b"a secret of the tests, 32 characters"
+BOTH = Secret(b"the secret that replaces it, 32 characters", [SECRET])
 PURPOSES = st.sampled_from(Purpose)
 TEXTS = st.text()
 
@@ -74,6 +77,40 @@ def test_a_signed_text_cannot_be_altered(purpose, text, data):
     assert read_signed(SECRET, purpose, made[:place]) is None
 
 
+@given(PURPOSES, st.lists(TEXTS, max_size=3), st.lists(st.text(alphabet=st.characters(codec="utf-8"))))
+def test_a_tag_is_the_keyed_blake2b_of_what_texts_are_about_and_the_text(purpose, about, texts):
+    key = HKDF(SHA256(), length=32, salt=None, info=f"tag {purpose}".encode()).derive(SECRET)
+    parts = [part.encode("utf-8", "surrogatepass") for part in about]
+    beginning = len(parts).to_bytes(8) + b"".join(len(part).to_bytes(8) + part for part in parts)
+    made = [
+        b".".join(
+            urlsafe_b64encode(content).rstrip(b"=")
+            for content in (text, blake2b(beginning + text, key=key, digest_size=16).digest())
+        ).decode()
+        for text in (text.encode() for text in texts)
+    ]
+    assert tagger(SECRET, purpose, *about)(text.encode() for text in texts) == made
+    assert [read_signed(BOTH, purpose, each, *about) for each in made] == texts
+
+
+@given(PURPOSES, st.text(st.characters(codec="utf-8")), TEXTS, st.data())
+def test_a_tagged_text_is_read_unaltered_and_about_the_same_thing_only(purpose, text, about, data):
+    (made,) = tagger(SECRET, purpose, about)([text.encode()])
+    other = data.draw(PURPOSES.filter(lambda other: other != purpose))
+    place = data.draw(st.integers(0, len(made) - 1))
+    character = data.draw(st.characters().filter(lambda character: character != made[place]))
+    attempts = [
+        (SECRET, purpose, made, about + "x"),
+        (SECRET, purpose, made, about, ""),
+        (SECRET, purpose, made),
+        (SECRET, other, made, about),
+        (b"another secret", purpose, made, about),
+        (SECRET, purpose, made[:place] + character + made[place + 1 :], about),
+        (SECRET, purpose, made[:place], about),
+    ]
+    assert [read_signed(*attempt) for attempt in attempts] == [None] * len(attempts)
+
+
 @given(TEXTS)
 def test_what_was_never_signed_is_not_read(text):
     assert read_signed(SECRET, Purpose.NOTICE, text) is None
@@ -111,9 +148,6 @@ def test_signing_keys_sealed_before_there_were_purposes_are_readable():
     key = HKDF(SHA256(), length=32, salt=None, info=b"duograph signing keys").derive(SECRET)
     sealed = b64encode(bytes(12) + AESGCM(key).encrypt(bytes(12), b"a private key", b"kid")).decode()
     assert unseal(SECRET, Purpose.SIGNING_KEY, sealed, "kid") == b"a private key"
-
-
-BOTH = Secret(b"the secret that replaces it, 32 characters", [SECRET])
 
 
 @given(PURPOSES, TEXTS, st.binary())

@@ -74,9 +74,7 @@ def _edges(edge: Selected, object_of: ObjectOf) -> Part:
     write = source.list_function("edges, services", "line, cursor in edges", f"{{{', '.join(fields)}}}")
 
     def write_edges(lines: Sequence[Any], page: Any, writing: Any) -> Any:
-        cursors: Iterable[Any] = repeat(None)
-        if shows_cursors:
-            cursors = map(page.data.cursor_of, range(len(lines)))
+        cursors: Iterable[Any] = page.data.cursor_of.every() if shows_cursors else repeat(None)
         edges = zip(lines, cursors)  # noqa: B905 - without cursors there is no end of them
         if not writing.is_counted:
             return write(edges, writing)

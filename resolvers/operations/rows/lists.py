@@ -1,10 +1,10 @@
 """Lists: how each resource is listed, and the pages and cursors of its list."""
 
 import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -21,9 +21,13 @@ from schema.kit.pages import BOTH_PLACES, OTHER_LIST, ListQuery, Page, PageMeta,
 from schema.kit.sorting import Sorting
 from storage.rows.ordering import SortKey, from_json, total_order
 from storage.rows.rows import Model, table_of
-from storage.sealing import Purpose, read_signed, signer, unverified
+from storage.sealing import Purpose, read_signed, tagger, unverified
 
 Item = TypeVar("Item")
+# The makers of cursors of so many lists and readers are kept, unless a list has longer filters, in letters.
+MOST_KEPT, LONGEST_KEPT = 256, 1000
+
+_kept_tagger = lru_cache(maxsize=MOST_KEPT)(tagger)
 
 
 @dataclass(frozen=True)
@@ -163,22 +167,29 @@ class Cursors:
         lines: Sequence[Sequence[Any]],
         keys_of: Keys,
     ) -> None:
-        self._signs = (ctx, listing, query)
+        self._asked = (ctx, listing, query)
         self._lines, self._keys_of = lines, keys_of
         self._made: dict[int, str] = {}
 
     def __call__(self, index: int) -> str:
         made = self._made.get(index)
         if made is None:
-            keys = self._keys_of(self._lines[index])
-            made = self._made[index] = self._sign(orjson.dumps(keys))
+            (made,) = self._signed([self._lines[index]])
+            self._made[index] = made
         return made
 
-    @cached_property
-    def _sign(self) -> Callable[[bytes], str]:
-        """Signs for this list. Most pages show no cursor, and need none."""
-        ctx, listing, query = self._signs
-        return signer(ctx.services.secret_key, Purpose.LIST_CURSOR, *_place(ctx, listing, query))
+    def every(self) -> Collection[str]:
+        """The cursors after all of the lines, in their order."""
+        if len(self._made) < len(self._lines):
+            self._made = dict(enumerate(self._signed(self._lines)))
+        return self._made.values()
+
+    def _signed(self, lines: Iterable[Sequence[Any]]) -> list[str]:
+        ctx, listing, query = self._asked
+        place = _place(ctx, listing, query)
+        make = _kept_tagger if len(query.parameters) <= LONGEST_KEPT else tagger
+        tag = make(ctx.services.secret_key, Purpose.LIST_CURSOR, *place)
+        return tag(map(orjson.dumps, map(self._keys_of, lines)))
 
 
 def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[Any]:

@@ -172,6 +172,8 @@ async def read_page(
         lines = [read[key[0]] for key in shown]
     cursor_of = Cursors(ctx, listing, query, shown, prepared.keys_of)
     rows = ShapedRows(shape, lines, ctx.services, cursor_of)
+    if prepared.shows_cursors:
+        cursor_of.every()
     cursor = cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
 
@@ -207,13 +209,15 @@ async def _lines_by_workspace(
 class _Prepared:
     """What is known of a page before it is read: its statement's form, and the values besides the caller's.
 
-    `keys_of` takes the sort keys out of a line; `replica` says whether a replica may answer.
+    `keys_of` takes the sort keys out of a line; `replica` says whether a replica may answer. A page that
+    `shows_cursors` has one for each row.
     """
 
     form: PageForm
     values: Mapping[str, Any]
     keys_of: Keys
     replica: bool
+    shows_cursors: bool
 
 
 def _prepare(
@@ -265,7 +269,8 @@ def _prepare_place(
     # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
     replica = listing.replica and not query.is_of_changes()
     keys_of = keys_at(key_places(shape, listing.order(form.sorting)))
-    return _Prepared(_shared(form), values, keys_of, replica)
+    shows_cursors = ctx.chosen is not None and ctx.wants("edges.cursor")
+    return _Prepared(_shared(form), values, keys_of, replica, shows_cursors)
 
 
 def _search(database: Database, listing: Listing[Any], shape: Shape[Any], filters: Forms) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import BigInteger, FromClause, Integer, Select, Table, cast, func, literal, select, union_all
 
 from storage.enums import FactKind
-from storage.ledger.books import Row
+from storage.ledger.books import TIMES, Row
 from storage.ledger.totals import Totals
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.tiling import Grain
@@ -69,7 +69,8 @@ def _by_quarter(table: Table, facts: Sequence[Values]) -> Mapping[int, Mapping[R
         columns = () if None in currency else places[fact["kind"]]
         if not columns:
             continue
-        added = [(place, column.part_of(fact[column.column])) for place, column in columns]
+        times = fact.get(TIMES, 1)
+        added = [(place, column.part_of(fact[column.column]) * times) for place, column in columns]
         owners = quarters[Grain.QUARTER.begins(fact["moment"])]
         for share_id in (NO_SHARE,) if fact["share_id"] is None else (NO_SHARE, fact["share_id"]):
             owner = share_id, *currency
