@@ -116,7 +116,9 @@ class TaskForm:
     def done(self) -> str:
         """What the next page says, with what somebody else had changed."""
         kept = self._kept_words()
-        return self.task.done + (f" Changes that someone else made in the meantime were kept: {kept}." if kept else "")
+        return self.task.done + (
+            f" Changes that someone else made in the meantime were kept: {kept}." if kept else ""
+        )
 
     def _kept_words(self) -> str:
         labels = [] if self.merge is None else [each.label for each in self.merge.theirs]
