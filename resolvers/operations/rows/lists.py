@@ -1,7 +1,7 @@
 """Lists: how each resource is listed, and the pages and cursors of its list."""
 
 import json
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
@@ -178,11 +178,12 @@ class Cursors:
             self._made[index] = made
         return made
 
-    def every(self) -> Collection[str]:
+    def every(self) -> list[str]:
         """The cursors after all of the lines, in their order."""
         if len(self._made) < len(self._lines):
             self._made = dict(enumerate(self._signed(self._lines)))
-        return self._made.values()
+        # Single ones may have been made in another order, the last before the first.
+        return [self._made[index] for index in range(len(self._lines))]
 
     def _signed(self, lines: Iterable[Sequence[Any]]) -> list[str]:
         ctx, listing, query = self._asked
