@@ -98,6 +98,6 @@ def _excerpt(text: str, term: str) -> str:
     """Whole words around the first place of the term."""
     begin = text.rfind(" ", 0, max(0, text.lower().find(term) - LONGEST_EXCERPT // 4)) + 1
     end = begin + LONGEST_EXCERPT
-    if end < len(text):
+    if end < len(text) and " " in text[begin:end]:
         end = text.rfind(" ", begin, end)
     return f"{'… ' if begin else ''}{text[begin:end]}{' …' if end < len(text) else ''}"

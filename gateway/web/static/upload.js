@@ -15,7 +15,9 @@ async function call(path, body) {
     throw new Error(LOST);
   });
   // A proxy that has no gateway to ask answers with a page of its own.
-  const content = await answer.json().catch(() => ({ detail: "The server cannot be reached. Try again." }));
+  const content = await answer.json().catch(() => {
+    throw new Error("The server cannot be reached. Try again.");
+  });
   if (!answer.ok) {
     const { detail } = content;
     if (detail[0].loc?.includes("mime_type")) throw new Error("This is not a picture that pages can show. Choose a PNG or a JPEG, for example.");
