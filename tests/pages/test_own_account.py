@@ -36,7 +36,7 @@ async def test_a_name_that_was_changed_elsewhere_is_asked_about(gateway, owner, 
         await elsewhere.open("/account")
         await elsewhere.press("Save name", name="Theirs")
     assert (await owner.press("Save name", name="Mine")).status_code == 409
-    assert "It is Theirs now" in owner.text
+    assert "It is now Theirs" in owner.text
     await owner.press("Save name")
     assert await name_of(api) == "Mine"
 

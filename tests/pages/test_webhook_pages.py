@@ -49,7 +49,7 @@ async def test_what_two_change_at_once_is_merged(owner, api, path, endpoint):
     await api.update_webhook_endpoint(id=endpoint["id"], data=theirs)
     answer = await owner.press("Save endpoint", description="Mine", document="{ viewer { kind } }")
     assert answer.status_code == 409
-    assert "It is Theirs now: save again to use yours instead" in owner.text
+    assert "It is now Theirs: save again to use yours instead" in owner.text
     await owner.press("Save endpoint")
     assert "Endpoint saved." in owner.text
     saved = await api.get_webhook_endpoint(id=endpoint["id"])

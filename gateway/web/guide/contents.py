@@ -111,7 +111,7 @@ SECTIONS: Mapping[str, tuple[Page, ...]] = {
     "Rules of the API": (
         Page("guide/pagination.md", "Read lists page by page, filter and sort them."),
         Page("guide/idempotency.md", "Repeat a request without repeating its effect."),
-        Page("guide/concurrency.md", "Change a resource without undoing someone else's change."),
+        Page("guide/concurrency.md", "Change a resource without undoing another change."),
         Page("guide/limits-and-cost.md", "How many calls a minute, and what a request costs."),
         Page("errors.md", "What errors look like, every code, and what to do."),
         Page("versions.md", "What can change, and how the end of something is announced."),
