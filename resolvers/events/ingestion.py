@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -21,10 +23,15 @@ from storage.clock import now
 from storage.enums import EventSource, FactKind
 from storage.ids import new_ids
 from storage.metrics.facts import Fact, record_facts
-from storage.rows.rows import Values, insert_new_rows, insert_rows, table_of
+from storage.rows.rows import Values, insert_complete_rows, insert_new_complete_rows, table_of
 from storage.tables.events.events import EventRow
 
 _table = table_of(EventRow)
+_NO_COST = {"cost_amount": None, "cost_parts": None, "cost_currency": None}
+# What the facts of an event depend on.
+_MEASURED = itemgetter(
+    "workspace_id", "timestamp", "share_id", "person", "cost_currency", "cost_amount", "cost_parts"
+)
 
 
 @requires(Scope.EVENTS_WRITE, largest_body=LARGEST_BATCH, causes=(ChangeKind.EVENTS_INGESTED,))
@@ -41,9 +48,12 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     # Ordered by external id, so that batches with the same ids wait for each other but cannot deadlock.
     rows.sort(key=lambda values: values["external_id"] or "")
     # Nothing refuses those without external ids, and looking for what does takes PostgreSQL longer.
-    insert = insert_new_rows if ids else insert_rows
-    inserted = await insert(ctx.connection, EventRow, rows)
-    await record_facts(ctx.connection, [fact for row in inserted for fact in facts_of(row)])
+    if ids:
+        inserted = await insert_new_complete_rows(ctx.connection, EventRow, rows)
+    else:
+        inserted = rows
+        await insert_complete_rows(ctx.connection, EventRow, rows)
+    await record_facts(ctx.connection, facts_of(inserted))
     if len(inserted) < len(rows):  # Another request has just stored some of them.
         ids |= await _existing_ids(ctx, workspace_id, data.events)
     # Sorting has kept the order of those without an external id.
@@ -99,7 +109,9 @@ async def _rows(
         raise Invalid(sorted(problems, key=lambda entry: entry["loc"][2]))
     rows: list[Values] = []
     for id, (place, event) in zip(new_ids(len(events)), events.items(), strict=True):
+        person = persons[place]
         member_id, external_member_id = members.get(place, (None, None))
+        # Every column, of the table: looking for missing ones would take as long again.
         rows.append(
             {
                 "workspace_id": workspace_id,
@@ -109,9 +121,9 @@ async def _rows(
                 "external_id": event.external_id,
                 "source": EventSource.USER,
                 "name": event.name,
-                "customer_id": persons[place].customer_id,
-                "external_customer_id": persons[place].external_customer_id,
-                "person": persons[place].person,
+                "customer_id": person.customer_id,
+                "external_customer_id": person.external_customer_id,
+                "person": person.person,
                 "member_id": member_id,
                 "external_member_id": external_member_id,
                 "share_id": event.share_id,
@@ -134,23 +146,20 @@ def _moment_problems(events: EventsByPlace, clock: datetime) -> list[Problem]:
 
 def _cost_of(cost: EventCost | None) -> dict[str, Any]:
     if cost is None:
-        return {"cost_amount": None, "cost_parts": None, "cost_currency": None}
+        return _NO_COST
     # Exact: the product has at most 24 digits, and a decimal's context holds 28.
     amount, parts = divmod(int(cost.amount * Decimal(10**COST_DIGITS)), 10**COST_DIGITS)
     return {"cost_amount": amount, "cost_parts": parts, "cost_currency": cost.currency.value}
 
 
-def facts_of(event: EventRow) -> list[Fact]:
-    """The event, and its cost if it has one."""
-    about: dict[str, Any] = {
-        "workspace_id": event.workspace_id,
-        "moment": event.timestamp,
-        "share_id": event.share_id,
-        "person": event.person,
-    }
-    facts = [Fact(kind=FactKind.EVENT, **about)]
-    if event.cost_currency is not None:
-        amount, parts = event.cost_amount or 0, event.cost_parts or 0
-        currency = event.cost_currency
-        facts.append(Fact(kind=FactKind.COST, **about, currency=currency, amount=amount, parts=parts))
+def facts_of(events: Sequence[Values]) -> list[Fact]:
+    """The events and their costs, from complete rows; equal ones that follow each other are one object."""
+    facts: list[Fact] = []
+    for measured, same in groupby(events, key=_MEASURED):
+        workspace_id, moment, share_id, person, currency, amount, parts = measured
+        many = len(list(same))
+        facts += [Fact(workspace_id, FactKind.EVENT, moment, share_id, person)] * many
+        if currency is not None:
+            cost = {"currency": currency, "amount": amount or 0, "parts": parts or 0}
+            facts += [Fact(workspace_id, FactKind.COST, moment, share_id, person, **cost)] * many
     return facts

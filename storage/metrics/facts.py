@@ -55,7 +55,12 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
 
     On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
     """
-    rows = list(map(row_of, facts, new_ids(len(facts))))
+    rows: list[Values] = []
+    ids = iter(new_ids(len(facts)))
+    # Those of a batch are often equal.
+    for fact, same in groupby(facts):
+        values = row_of(fact, fact.workspace_id)
+        rows += [values | {"id": id} for _, id in zip(same, ids)]
     if not rows:
         return
     workspace_ids = set()

@@ -150,18 +150,25 @@ async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequ
     instance because it refers to a row that was not inserted.
     """
     complete = [with_defaults(model, values) for values in rows]
-    if not complete:
+    return [record(model, values) for values in await insert_new_complete_rows(connection, model, complete)]
+
+
+async def insert_new_complete_rows(
+    connection: Connection, model: type[SQLModel], rows: Sequence[Values]
+) -> list[Values]:
+    """The same for rows with a value for every column."""
+    if not rows:
         return []
-    texts = written(model, complete)
+    texts = written(model, rows)
     try:
         inserted = await insert_new(connection, table_of(model), texts)
     except IntegrityError as error:
         raise Duplicate(model, {}) from error
-    new = [values for values in complete if values["id"] in inserted]
+    new = [values for values in rows if values["id"] in inserted]
     count(connection, model, new)
     measure(connection, model, [values for values in texts if values["id"] in inserted])
     log_inserted(connection, model, new)
-    return [record(model, values) for values in new]
+    return new
 
 
 async def update_rows(

@@ -150,10 +150,10 @@ async def _write(
     connection: Connection, workspace_id: UUID, histories: Sequence[History], events: Sequence[EventRow]
 ) -> None:
     """Insert complete rows: `insert_rows` would look for missing values, and the deltas of the facts."""
-    of_events = [fact for event in events for fact in facts_of(event)]
+    rows_of_events = list(map(values_of, events))
     facts = [
         row_of(fact, uuid4())
-        for some in (*(history.facts for history in histories), of_events)
+        for some in (*(history.facts for history in histories), facts_of(rows_of_events))
         for fact in some
     ]
     downloads = [
@@ -164,7 +164,7 @@ async def _write(
         (FileShareDownloadRow, downloads),
         (FileSharePaymentRow, [row for history in histories for row in history.payments]),
         (FileShareRefundRow, [row for history in histories for row in history.refunds]),
-        (EventRow, [values_of(event) for event in events]),
+        (EventRow, rows_of_events),
         (MetricFactRow, facts),
     ):
         await insert_complete_rows(connection, model, rows)
