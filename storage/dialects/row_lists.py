@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from types import NoneType
 from typing import Any
 from uuid import UUID
@@ -9,12 +10,17 @@ from uuid import UUID
 import orjson
 from sqlalchemy import (
     ARRAY,
+    BigInteger,
     Column,
     ColumnElement,
+    Enum,
+    Integer,
     Select,
     String,
     Table,
+    Uuid,
     bindparam,
+    cast,
     column,
     func,
     literal,
@@ -24,7 +30,7 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.engine import Dialect
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from storage.dialects.processors import to_driver
 
@@ -34,19 +40,22 @@ _ROWS = "all_rows"
 _PLAIN = (str, int, bool, UUID, datetime, NoneType)
 
 
-def varying(dialect: str, table: Table, rows: Rows) -> tuple[str, ...]:
-    """The columns that hold different values in these rows; on SQLite, all columns.
+def parameters(dialect: str, table: Table, rows: Rows) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """The columns that hold different values in these rows, and the values of the parameters.
 
-    PostgreSQL gets the value of the others once: encoding arrays is most of an insert's time in its driver.
+    PostgreSQL gets a list for each of these columns, and the value of the others once: encoding lists is most
+    of an insert's time in its driver. SQLite gets the rows as JSON, with all columns.
     """
     names = tuple(table.c.keys())
     if dialect != "postgresql":
-        return names
-    # One at least: its array tells how many rows there are. A cluster looks for one value of the workspace.
-    return tuple(name for name in names if not is_constant([row[name] for row in rows])) or names[-1:]
+        return names, {_ROWS: rows}
+    columns = dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))
+    # One at least: its list tells how many rows there are. A cluster looks for one value of the workspace.
+    varying = tuple(name for name, cells in columns.items() if not is_constant(cells)) or names[-1:]
+    return varying, {name: cells if name in varying else cells[0] for name, cells in columns.items()}
 
 
-def is_constant(values: list[Any]) -> bool:
+def is_constant(values: Sequence[Any]) -> bool:
     """Whether one value can stand for all of these."""
     first = values[0]
     # Of ids, one look is enough.
@@ -67,8 +76,7 @@ def rows_named(dialect: str, table: Table, varying: Collection[str], prefix: str
     if dialect == "postgresql":
         columns = {each.name: each for each in table.c}
         some = [name for name in columns if name in varying]
-        # One dimension, as a JSON value may be a list itself.
-        arrays = [bindparam(prefix + name, type_=ARRAY(columns[name].type, dimensions=1)) for name in some]
+        arrays = [_array(prefix + name, columns[name].type) for name in some]
         listed = func.unnest(*arrays).table_valued(*some).render_derived()
         values = (
             listed.c[name] if name in varying else bindparam(prefix + name, type_=each.type)
@@ -83,12 +91,18 @@ def rows_named(dialect: str, table: Table, varying: Collection[str], prefix: str
     return select(*cells).where(true())
 
 
-def as_rows(dialect: str, table: Table, rows: Rows, varying: Collection[str]) -> dict[str, Any]:
-    """The values of the parameters: JSON on SQLite; on PostgreSQL, an array for each column that varies."""
-    if dialect == "postgresql":
-        first = rows[0]
-        return {name: [row[name] for row in rows] if name in varying else first[name] for name in first}
-    return {_ROWS: rows}
+def _array(name: str, item: TypeEngine[Any]) -> ColumnElement[Any]:
+    """The place of a list on PostgreSQL.
+
+    Most go as one text: of each element of an array, the driver asks four abstract classes whether it is a
+    list itself, which takes longer than all else.
+    """
+    stored = item.impl_instance if isinstance(item, TypeDecorator) else item
+    for kind in (Uuid, BigInteger, Integer, String):
+        if isinstance(stored, kind) and not isinstance(stored, Enum):
+            return cast(bindparam(name, type_=_ArrayText(item, is_quoted=kind is String)), ARRAY(kind()))
+    # One dimension, as a JSON value may be a list itself.
+    return bindparam(name, type_=ARRAY(item, dimensions=1))
 
 
 def is_among(
@@ -125,3 +139,31 @@ class _JsonRows(TypeDecorator[Any]):
             values = [row[each.name] for row in value]
             cells.append(map(convert, values) if convert else values)
         return orjson.dumps(list(zip(*cells, strict=True))).decode()
+
+
+class _ArrayText(TypeDecorator[Any]):
+    """A list of values of one type, each of which may be None, as PostgreSQL writes an array."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, item: TypeEngine[Any], *, is_quoted: bool) -> None:
+        super().__init__()
+        self.item = item
+        self.is_quoted = is_quoted
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        convert = to_driver(self.item, dialect)
+        values = map(convert, value) if convert else value
+        texts = map(_quoted, values) if self.is_quoted else map(_unquoted, values)
+        return "{" + ",".join(texts) + "}"
+
+
+def _quoted(text: str | None) -> str:
+    if text is None:
+        return "NULL"
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _unquoted(value: UUID | int | None) -> str:
+    return "NULL" if value is None else str(value)

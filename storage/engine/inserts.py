@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Select, Table, bindparam, func, insert, select
 from sqlalchemy.engine import Dialect
 
-from storage.dialects.row_lists import as_rows, rows_named, varying
+from storage.dialects.row_lists import parameters, rows_named
 from storage.dialects.upsert import Upsert, upsert
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.statements.kept import Kept
@@ -26,17 +26,15 @@ MOST_STATEMENTS = 1000
 
 async def insert_all(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
     """Insert rows with a value for every column, in one statement. Raises `IntegrityError`."""
-    columns = _varying(connection, table, rows)
-    await connection.fetch(
-        _into(connection.dialect, table, columns), _values(connection, table, rows, columns)
-    )
+    columns, values = _parameters(connection, table, rows)
+    await connection.fetch(_into(connection.dialect, table, columns), values)
 
 
 async def insert_new(connection: Connection, table: Table, rows: Sequence[Values]) -> set[Any]:
     """Like `insert_all`, but skips rows that a unique key refuses; returns the ids of the others."""
-    columns = _varying(connection, table, rows)
+    columns, values = _parameters(connection, table, rows)
     kept = _into_if_new(connection.dialect, table, columns)
-    inserted = await connection.fetch(kept, _values(connection, table, rows, columns))
+    inserted = await connection.fetch(kept, values)
     return {id for (id,) in kept.on(connection.dialect).converted(inserted)}
 
 
@@ -45,20 +43,20 @@ async def insert_twice(connection: Connection, table: Table, copies: Table, rows
 
     PostgreSQL only: SQLite does not insert in a common table expression.
     """
-    columns = _varying(connection, table, rows)
-    kept = _into_both(connection.dialect, table, copies, columns)
-    await connection.fetch(kept, _values(connection, table, rows, columns))
+    columns, values = _parameters(connection, table, rows)
+    await connection.fetch(_into_both(connection.dialect, table, copies, columns), values)
 
 
 async def insert_into_each(connection: Connection, rows: Mapping[Table, Sequence[Values]]) -> None:
     """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`."""
     dialect = connection.dialect
-    each = tuple((table, _sent(table, varying(dialect.name, table, some))) for table, some in rows.items())
+    each: list[tuple[Table, tuple[str, ...]]] = []
     values: Values = {}
-    for table, columns in each:
-        own = as_rows(dialect.name, table, rows[table], columns)
+    for table, some in rows.items():
+        columns, own = parameters(dialect.name, table, some)
+        each.append((table, _sent(table, columns)))
         values |= {f"{table.name}_{name}": value for name, value in own.items()}
-    await connection.fetch(_into_each(dialect, each), values)
+    await connection.fetch(_into_each(dialect, tuple(each)), values)
 
 
 def insert_late(connection: SqliteThread, table: Table, rows: Sequence[Values]) -> None:
@@ -125,9 +123,5 @@ def _insert(dialect: str, table: Table, columns: Varying) -> Upsert:
     )
 
 
-def _varying(connection: Connection, table: Table, rows: Sequence[Values]) -> Varying:
-    return varying(connection.dialect.name, table, rows) if len(rows) > 1 else None
-
-
-def _values(connection: Connection, table: Table, rows: Sequence[Values], columns: Varying) -> Values:
-    return rows[0] if columns is None else as_rows(connection.dialect.name, table, rows, columns)
+def _parameters(connection: Connection, table: Table, rows: Sequence[Values]) -> tuple[Varying, Values]:
+    return parameters(connection.dialect.name, table, rows) if len(rows) > 1 else (None, rows[0])
