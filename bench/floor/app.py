@@ -219,7 +219,7 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
     async with connection.transaction():
         await connection.fetch(statements.NEW_EVENTS, now, workspace_id, ids, names)
         await connection.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
-        await connection.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
+        await connection.fetch(statements.NEW_DELTA, workspace_id, facts[0], moment, len(facts))
         many, delta_id = Counter(names), uuid4()
         await connection.fetch(statements.NEW_TOTALS, workspace_id, delta_id, ["events"], [""], [len(names)])
         await connection.fetch(

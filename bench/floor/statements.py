@@ -113,17 +113,19 @@ INSERT INTO events (created_at, timestamp, workspace_id, id, source, name, custo
 VALUES ($1, $1, $2, $3, 'system', 'customer.created', $4, $5)
 """
 
-# What ingested events write: themselves, their facts, and the deltas that the fold adds to the cells.
+# What ingested events write: themselves, their facts, and the delta that the fold adds to the cells.
 NEW_EVENTS = """
 INSERT INTO events (created_at, timestamp, workspace_id, id, source, name, metadata)
 SELECT $1, $1, $2, new.id, 'user', new.name, '{}' FROM unnest($3::uuid[], $4::text[]) AS new(id, name)
 """
-_FACTS = """
-INSERT INTO {} (workspace_id, id, kind, moment, count, bytes, amount, fee, parts)
+NEW_FACTS = """
+INSERT INTO metric_facts (workspace_id, id, kind, moment, count, bytes, amount, fee, parts)
 SELECT $1, unnest($2::uuid[]), 'event', $3, 1, 0, 0, 0, 0
 """
-NEW_FACTS = _FACTS.format("metric_facts")
-NEW_DELTAS = _FACTS.format("metric_deltas")
+NEW_DELTA = """
+INSERT INTO metric_deltas (workspace_id, id, kind, moment, count, bytes, amount, fee, parts)
+VALUES ($1, $2, 'event', $3, $4, 0, 0, 0, 0)
+"""
 
 # What both write: the changes, which the fold numbers, and the deltas that it adds to totals.
 NEW_CHANGES = """

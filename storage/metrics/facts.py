@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from uuid import UUID
 
 from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection, SqliteThread
-from storage.engine.inserts import insert_late, insert_twice
+from storage.engine.inserts import insert_into_each, insert_late, insert_twice
 from storage.enums import FactKind
 from storage.ids import new_ids
 from storage.rows.rows import Values, table_of
@@ -55,12 +55,7 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
 
     On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
     """
-    rows: list[Values] = []
-    ids = iter(new_ids(len(facts)))
-    # Those of a batch are often equal.
-    for fact, same in groupby(facts):
-        values = row_of(fact, fact.workspace_id)
-        rows += [values | {"id": id} for _, id in zip(same, ids)]
+    rows, deltas = _rows_of(facts)
     if not rows:
         return
     workspace_ids = set()
@@ -68,11 +63,34 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
         note_measured(connection, workspace_id, min(map(itemgetter("moment"), own)))
         workspace_ids.add(workspace_id)
     if isinstance(connection, SqliteThread):
-        for table in (_facts, _deltas):
-            insert_late(connection, table, rows)
-    else:
+        insert_late(connection, _facts, rows)
+        insert_late(connection, _deltas, deltas)
+        return
+    if len(deltas) == len(rows):
         await insert_twice(connection, _facts, _deltas, rows)
-        note_deltas(connection, workspace_ids)
+    else:
+        await insert_into_each(connection, {_facts: rows, _deltas: deltas})
+    note_deltas(connection, workspace_ids)
+
+
+def _rows_of(facts: Sequence[Fact]) -> tuple[list[Values], list[Values]]:
+    """The rows of the log, and of the deltas: equal facts in a row are one delta if only their counts add up.
+
+    Other sums are kept in halves, and the halves of a sum are not the sums of the halves.
+    """
+    rows: list[Values] = []
+    deltas: list[Values] = []
+    ids = iter(new_ids(len(facts)))
+    for fact, same in groupby(facts):
+        many = len(list(same))
+        first = row_of(fact, next(ids))
+        own = [first, *(first | {"id": id} for id in islice(ids, many - 1))]
+        rows += own
+        if fact.bytes or fact.amount or fact.fee or fact.parts:
+            deltas += own
+        else:
+            deltas.append(first | {"count": fact.count * many})
+    return rows, deltas
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

@@ -10,14 +10,17 @@ from storage.tables.events.events import EventRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 EVENTS = table_of(EventRow)
-TEXTS = ["", "née 'Ünal' \"x\" \\ 😀", "1", "null", "[1]", "{}", "\x01\x7f\u2028"]
+TEXTS = ["", "née 'Ünal' \"x\" \\ 😀", "1", "null", "NULL", " {a,\n} ", "[1]", "{}", "\x01\x7f\u2028"]
 
 
 def events_of(tenant, names):
     """Events with these names, and with metadata of every type."""
     metadata = {"text": "ü\n", "whole": 2**53, "real": 1e22, "yes": True, "list": [[1], []], "none": None}
     home = {"workspace_id": UUID(tenant.id), "source": EventSource.USER, "metadata": metadata}
-    return [{**home, "name": name, "cost_amount": 2**63 - 1} for name in names]
+    return [
+        {**home, "name": name, "external_customer_id": name or None, "cost_amount": 2**63 - 1 - number}
+        for number, name in enumerate(names)
+    ]
 
 
 @pytest.mark.parametrize("many", [1, len(TEXTS)])

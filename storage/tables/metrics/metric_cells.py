@@ -15,7 +15,10 @@ def _sum() -> int:
 
 
 class MetricDeltaRow(SQLModel, table=True):
-    """A copy of a fact that the cells do not hold yet: written with the fact, deleted by the fold."""
+    """A copy of a fact that the cells do not hold yet: written with the fact, deleted by the fold.
+
+    It may stand for several equal facts of one transaction, with the sum of their counts.
+    """
 
     __tablename__ = "metric_deltas"
     __table_args__ = BY_KEY
