@@ -1,6 +1,7 @@
 """What a workspace keeps of its changes and deliveries, however many it makes."""
 
 import asyncio
+import re
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -134,7 +135,9 @@ async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_ke
             await queue.claim_deliveries(connection, key, 10)
     plans = ["\n".join(await plan_of(sender.database, each)) for each in statements if "WHERE" in each]
     assert len(plans) == 3
-    assert all("ix_webhook_deliveries_due" in plan or "ix_webhook_deliveries_work" in plan for plan in plans)
+    # Which of them PostgreSQL takes depends on how many rows other tests have left it.
+    of_pending = re.compile("ix_webhook_deliveries_(due|work|order)")
+    assert [plan for plan in plans if not of_pending.search(plan)] == []
     assert "ix_webhook_deliveries_order" in plans[-1]
     assert "SCAN webhook_deliveries" not in plans[0]
 

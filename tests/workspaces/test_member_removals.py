@@ -142,7 +142,7 @@ async def test_owners_are_notified_of_each_new_token_and_each_added_scope(surfac
     for address in (tenant.user_email, colleague.email):
         (mail,) = await mails_to(gateway, address)
         assert mail.subject == "New access token for Acme"
-        assert "- Comment: The <nightly> report\n" in mail.text
+        assert "- Name: The <nightly> report\n" in mail.text
         assert f"- Created by: Ada ({tenant.user_email})\n- Scopes: shares:read\n- Expires: " in mail.text
         assert f"http://gateway/workspaces/{tenant.slug}/access-tokens\n" in mail.text
         assert "<nightly>" not in mail.html

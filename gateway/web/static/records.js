@@ -13,7 +13,8 @@ for (const part of document.querySelectorAll("[data-when]")) {
     part.hidden = !values.includes(kind.value);
   };
   kind.addEventListener("change", show);
-  show();
+  // What was refused is shown, although it means nothing with the kind: it may be why.
+  if (!part.querySelector("[aria-invalid]")) show();
 }
 
 for (const input of document.querySelectorAll("[data-amount]")) {
