@@ -27,7 +27,7 @@ from tests.support.commands.command import Command
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 PROGRAMS = Path(sys.executable).parent
 # Twelve pictures, and the files that customers download.
-DEMO_OBJECTS = 34
+DEMO_OBJECTS = 25
 
 
 def files_below(directory: Path) -> dict[str, bytes]:
