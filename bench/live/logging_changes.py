@@ -79,7 +79,7 @@ def _check(what: str, database: str, both: Sequence[Sequence[float]], most: floa
 
 
 def main() -> None:
-    arguments = options(__doc__, rounds=8, requests=400, only=["postgresql", "sqlite"])
+    arguments = options(__doc__, rounds=24, requests=400, only=["postgresql", "sqlite"])
     print(f"{versions()}; {machine()}.\n")
     begun = Moment.now()
     checks = [
