@@ -29,8 +29,8 @@ def new_ids(many: int) -> list[UUID]:
 def growing_number() -> int:
     """A UUID of version 7 as a number: greater than those of earlier milliseconds, on a clock that is right.
 
-    Rows whose ids grow are beside each other in the index of their key: it is written in few places. The
-    numbers that follow it are UUIDs too.
+    Rows that are inserted one after the other are neighbours in the index of their key, so fewer of its pages
+    are written. The numbers that follow it are UUIDs too.
     """
     millisecond, part = divmod(time_ns(), _NANOSECONDS)
     # The 12 bits above the variant are the part of the millisecond.

@@ -26,7 +26,7 @@ _KEY_BYTES = 32
 _ID_BYTES = 4
 _NONCE_BYTES = 12
 _SIGNATURE_BYTES = 32
-# A tag has 128 bits, which nobody guesses: each guess is a request.
+# 128 bits are enough: an attacker can only guess a tag by sending requests.
 _TAG_BYTES, _TAG_LETTERS = 16, 22
 # Of SHA-256.
 _BLOCK_BYTES = 64

@@ -20,12 +20,13 @@ from storage.engine.statements.kept import Kept
 NAME = "duograph_changes"
 # Beside many commits, one message names the workspaces of several.
 SECONDS_BETWEEN_MESSAGES = 0.02
-# Nor is anything sent for so long after a message that nobody heard: who begins to listen looks by itself.
+# For so long after a message that nobody heard, none is sent. A process that begins to listen in that time
+# finds new changes by its look once a second.
 SECONDS_UNHEARD = 0.25
 # PostgreSQL takes messages of 8,000 bytes.
 WORKSPACES_IN_A_MESSAGE = 200
 
-# Who listens holds this lock together with all others who do.
+# Each process that listens holds this lock in shared mode.
 _LOCK = int.from_bytes(b"changes")
 _LISTENING = Kept(select(func.pg_advisory_lock_shared(_LOCK)))
 # A notification is a transaction of its own, which waits for the disk.
