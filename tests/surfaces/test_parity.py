@@ -34,6 +34,8 @@ CASES = cases(3, 2 * len(OPERATIONS))
 ONGOING = {
     "redeliver_webhook_delivery": {"status", "attempt_count", "next_attempt_at", "ended_at", "attempts"}
 }
+# Reads that show it: an attempt may come between two of them.
+ONGOING_READS = {"get_webhook_delivery", "list_webhook_deliveries"}
 
 
 @dataclass
@@ -67,9 +69,22 @@ async def test_a_read_gives_the_same_over_both_surfaces(twins, name):
     succeeded = 0
     for number in range(CASES):
         home = twins.homes[number % 2]
-        case = await make_case(home, name, SEED, number)
-        succeeded += await check_read(home, name, case)
+        succeeded += await check_quiet_read(home, name, await make_case(home, name, SEED, number))
     check_share(name, succeeded)
+
+
+async def check_quiet_read(home: Home, name: str, case: Case) -> bool:
+    """As `check_read`, again where the gateway changed meanwhile what is read."""
+    if name not in ONGOING_READS:
+        return await check_read(home, name, case)
+    before, _ = await read(home, name, case)
+    try:
+        return await check_read(home, name, case)
+    except AssertionError:
+        after, _ = await read(home, name, case)
+        if not list(unequal(before.value, after.value)):
+            raise
+        return await check_quiet_read(home, name, case)
 
 
 async def check_read(home: Home, name: str, case: Case) -> bool:
