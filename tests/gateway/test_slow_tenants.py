@@ -85,8 +85,8 @@ async def test_a_long_filter_keeps_neither_its_tenants_quick_lists_waiting_nor_o
         caller = surface(gateway.client, gateway.app, tenant.token)
         return caller.ask("list_events", {"metadata": [{"key": "key", "value": "1"}]})
 
-    # On PostgreSQL the second one reads its credential in the same statement, like all that follow.
-    for _ in range(2):
+    # On PostgreSQL the third one reads its credential in the same statement, like all that follow.
+    for _ in range(3):
         await shares_of(gateway, slow, surface)
     long_work = gateway.database.pools["primary"].long_work
     async with long_work.turn(f"workspace:{slow.id}"):
