@@ -1,9 +1,9 @@
 """Units of work: every statement reaches SQLite or PostgreSQL through one of these.
 
 All that other folders need of this one is `Database`, the `Connection` that a unit lends
-(`connections.py`), `Kept` (`kept_statements.py`), `inserts.py` and `upserts.py`, what a transaction leaves
-to its end (`before_commit.py`), what an error of the database means (`outages.py`), and for settings and
-monitoring `Terms`, `StatementWatch` and `State`.
+(`connections.py`), `Kept` (`statements/kept.py`), `Payer` (`lending/payers.py`), `inserts.py` and
+`upserts.py`, what a transaction leaves to its end (`before_commit.py`), what an error of the database means
+(`outages.py`), and for settings and monitoring `Terms`, `StatementWatch` and `State`.
 """
 
 import asyncio
