@@ -1,7 +1,7 @@
 """Units of work: every statement reaches SQLite or PostgreSQL through one of these.
 
 All that other folders need of this one is `Database`, the `Connection` that a unit lends
-(`connections.py`), `Kept` (`statements/kept.py`), `Payer` (`lending/payers.py`), `inserts.py` and
+(`connections.py`), `Kept` (`statements/kept.py`), `Payer` (`payers.py`), `inserts.py` and
 `upserts.py`, what a transaction leaves to its end (`before_commit.py`), what an error of the database means
 (`outages.py`), and for settings and monitoring `Terms`, `StatementWatch` and `State`.
 """
@@ -27,9 +27,9 @@ from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
-from storage.engine.lending.payers import PART, Payer, paying
 from storage.engine.lending.pool import Connections
 from storage.engine.lending.sqlite_pool import SqliteConnections
+from storage.engine.payers import PART, Payer, paying
 from storage.engine.replica import Replica, ReplicaFailed
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import Listener, StatementWatch

@@ -11,8 +11,9 @@ import pytest
 import pytest_asyncio
 
 from storage.dialects.sqlite import reader
-from storage.engine.lending import payers, pool
-from storage.engine.lending.payers import Payer
+from storage.engine import payers
+from storage.engine.lending import pool
+from storage.engine.payers import Payer
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.measures.patience import until
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway

@@ -13,7 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from storage.dialects.sqlite import reader
 from storage.engine.database import Database
 from storage.engine.lending import long_work, pool
-from storage.engine.lending.payers import Payer
+from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
 
 ONE, TWO = Kept(text("SELECT 1")), Kept(text("SELECT 2"))

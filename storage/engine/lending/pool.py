@@ -16,9 +16,9 @@ from storage.engine.connections import (
 )
 from storage.engine.engines import keep_alive
 from storage.engine.lending.long_work import LONG_SECONDS, LongWork
-from storage.engine.lending.payers import PART, Held, Payer, key_of
 from storage.engine.lending.waits import Waits
 from storage.engine.outages import DatabaseUnreachable, is_lost
+from storage.engine.payers import PART, Held, Payer, key_of
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import StatementWatch, Watching, watch_engine
 
