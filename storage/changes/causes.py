@@ -191,7 +191,7 @@ def log_inserted(connection: Connection, model: type[SQLModel], rows: Sequence[V
         if len(rows) > 1 and kinds and log_of(connection).is_batch(kinds):
             # Nearly always one workspace, and many rows.
             for home, own in groupby(some, key=itemgetter(causes.home)):
-                count = sum(1 for _ in own) if causes.counts else 0
+                count = len(list(own)) if causes.counts else 0
                 log_of(connection).add(connection, kinds, home, None, count)
         else:
             for row in some:

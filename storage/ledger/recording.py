@@ -5,10 +5,12 @@ Rows that nothing reads before that are written together with them, in the same 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from uuid import UUID, uuid4
 
 from sqlalchemy import Table
 
+from storage.dialects.row_lists import Columns, columns_of
 from storage.engine.before_commit import note_deltas, work_of
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.inserts import insert_into_each, insert_late
@@ -87,21 +89,30 @@ class _Changes:
                 for table, some in rows.items():
                     self._on_sqlite[table](connection, table, some)
                 for ledger, own in deltas.items():
-                    await add_to_books(connection, ledger, workspace_id, own)
+                    names = _names(ledger)
+                    changes = [dict(zip(names, delta, strict=True)) for delta in own]
+                    await add_to_books(connection, ledger, workspace_id, changes)
                 continue
-            rows |= {ledger.deltas: own for ledger, own in deltas.items()}
-            await insert_into_each(connection, rows)
+            columns: dict[Table, Columns] = {table: columns_of(table, some) for table, some in rows.items()}
+            for ledger, own in deltas.items():
+                columns[ledger.deltas] = dict(zip(_names(ledger), zip(*own, strict=True), strict=True))
+            await insert_into_each(connection, columns)
             if deltas:
                 note_deltas(connection, (workspace_id,))
 
-    def _deltas(self) -> defaultdict[UUID, dict[Ledger, list[Values]]]:
+    def _deltas(self) -> defaultdict[UUID, dict[Ledger, list[Row]]]:
         """The deltas of each workspace."""
-        by_workspace: defaultdict[UUID, dict[Ledger, list[Values]]] = defaultdict(dict)
+        by_workspace: defaultdict[UUID, dict[Ledger, list[Row]]] = defaultdict(dict)
         id = uuid4()
         for ledger, together in self._by_ledger.items():
-            names = (*ledger.keys, *ledger.values, "id")
-            for key, values in together.rows.items():
-                if any(values):
-                    delta = dict(zip(names, (*key, *values, id), strict=True))
-                    by_workspace[key[0]].setdefault(ledger, []).append(delta)
+            # Nearly always one workspace.
+            for workspace_id, changes in groupby(together.rows.items(), key=lambda change: change[0][0]):
+                own = [(*key, *values, id) for key, values in changes if any(values)]
+                if own:
+                    by_workspace[workspace_id].setdefault(ledger, []).extend(own)
         return by_workspace
+
+
+def _names(ledger: Ledger) -> tuple[str, ...]:
+    """The columns of a delta, in the order of its values."""
+    return (*ledger.keys, *ledger.values, "id")

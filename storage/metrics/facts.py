@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby, islice
-from operator import itemgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from storage.dialects.row_lists import Columns
 from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.inserts import insert_into_each, insert_late, insert_twice
@@ -55,42 +56,60 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
 
     On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
     """
-    rows, deltas = _rows_of(facts)
-    if not rows:
+    if not facts:
         return
+    logged, waiting = _copies_of(facts)
     workspace_ids = set()
-    for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
-        note_measured(connection, workspace_id, min(map(itemgetter("moment"), own)))
+    for workspace_id, own in groupby(logged, key=lambda copies: copies.row["workspace_id"]):
+        note_measured(connection, workspace_id, min([copies.row["moment"] for copies in own]))
         workspace_ids.add(workspace_id)
     if isinstance(connection, SqliteThread):
-        insert_late(connection, _facts, rows)
-        insert_late(connection, _deltas, deltas)
+        insert_late(connection, _facts, _rows_of(logged))
+        insert_late(connection, _deltas, _rows_of(waiting))
         return
-    if len(deltas) == len(rows):
-        await insert_twice(connection, _facts, _deltas, rows)
+    columns = _columns_of(logged)
+    if waiting == logged:
+        await insert_twice(connection, _facts, _deltas, columns)
     else:
-        await insert_into_each(connection, {_facts: rows, _deltas: deltas})
+        await insert_into_each(connection, {_facts: columns, _deltas: _columns_of(waiting)})
     note_deltas(connection, workspace_ids)
 
 
-def _rows_of(facts: Sequence[Fact]) -> tuple[list[Values], list[Values]]:
+class _Copies(NamedTuple):
+    """Rows that are equal to this one but for their ids."""
+
+    row: Values
+    ids: Sequence[UUID]
+
+
+def _copies_of(facts: Sequence[Fact]) -> tuple[list[_Copies], list[_Copies]]:
     """The rows of the log, and of the deltas: equal facts in a row are one delta if only their counts add up.
 
     Other sums are kept in halves, and the halves of a sum are not the sums of the halves.
     """
-    rows: list[Values] = []
-    deltas: list[Values] = []
+    logged: list[_Copies] = []
+    waiting: list[_Copies] = []
     ids = iter(new_ids(len(facts)))
     for fact, same in groupby(facts):
-        many = len(list(same))
-        first = row_of(fact, next(ids))
-        own = [first, *(first | {"id": id} for id in islice(ids, many - 1))]
-        rows += own
-        if fact.bytes or fact.amount or fact.fee or fact.parts:
-            deltas += own
-        else:
-            deltas.append(first | {"count": fact.count * many})
-    return rows, deltas
+        own = list(islice(ids, len(list(same))))
+        copies = _Copies(row_of(fact, own[0]), own)
+        logged.append(copies)
+        if len(own) > 1 and not (fact.bytes or fact.amount or fact.fee or fact.parts):
+            copies = _Copies(copies.row | {"count": fact.count * len(own)}, own[:1])
+        waiting.append(copies)
+    return logged, waiting
+
+
+def _columns_of(some: Sequence[_Copies]) -> Columns:
+    columns: dict[str, list[Any]] = {name: [] for name in some[0].row}
+    for row, ids in some:
+        for name, value in row.items():
+            columns[name] += [value] * len(ids)
+    return columns | {"id": [id for copies in some for id in copies.ids]}
+
+
+def _rows_of(some: Sequence[_Copies]) -> list[Values]:
+    return [copies.row | {"id": id} for copies in some for id in copies.ids]
 
 
 def row_of(fact: Fact, id: UUID) -> Values:
