@@ -59,7 +59,7 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
         ids |= await _existing_ids(ctx, workspace_id, data.events)
     # Sorting has kept the order of those without an external id.
     unnamed = iter([row["id"] for row in rows if row["external_id"] is None])
-    return EventIngestResult(
+    return EventIngestResult.made(
         inserted=len(inserted),
         duplicates=len(data.events) - len(inserted),
         ids=[next(unnamed) if event.external_id is None else ids[event.external_id] for event in data.events],

@@ -40,6 +40,11 @@ def insert_at_end(
     work_of(connection, _Changes).insert(table, row, on_sqlite)
 
 
+def insert_columns_at_end(connection: Connection, workspace_id: UUID, table: Table, columns: Columns) -> None:
+    """The same for several rows of a workspace. PostgreSQL only: SQLite puts off any row."""
+    work_of(connection, _Changes).insert_columns(workspace_id, table, columns)
+
+
 def recorded(connection: Connection, ledger: Ledger) -> Iterable[tuple[Key, Row]]:
     """What the transaction has changed so far."""
     changes = None if connection.ending is None else connection.ending.works.get(_Changes)
@@ -52,11 +57,17 @@ class _Changes:
     def __init__(self) -> None:
         self._by_ledger: dict[Ledger, Together] = {}
         self._rows: list[tuple[Table, Values]] = []
+        self._columns: defaultdict[UUID, dict[Table, Columns]] = defaultdict(dict)
         self._on_sqlite: dict[Table, InsertLate] = {}
 
     def insert(self, table: Table, row: Values, on_sqlite: InsertLate) -> None:
         self._rows.append((table, row))
         self._on_sqlite[table] = on_sqlite
+
+    def insert_columns(self, workspace_id: UUID, table: Table, columns: Columns) -> None:
+        own = self._columns[workspace_id]
+        there = own.get(table)
+        own[table] = columns if there is None else {n: [*there[n], *columns[n]] for n in there}
 
     def add(self, ledger: Ledger, changes: Iterable[tuple[Key, Row]]) -> None:
         together = self._by_ledger.get(ledger)
@@ -83,7 +94,7 @@ class _Changes:
             inserted[row["workspace_id"]].setdefault(table, []).append(row)
         by_workspace = self._deltas()
         # In one order, so that transactions do not wait for each other in a circle.
-        for workspace_id in sorted(by_workspace.keys() | inserted.keys()):
+        for workspace_id in sorted(by_workspace.keys() | inserted.keys() | self._columns.keys()):
             rows, deltas = inserted[workspace_id], by_workspace[workspace_id]
             if isinstance(connection, SqliteThread):
                 for table, some in rows.items():
@@ -94,6 +105,7 @@ class _Changes:
                     await add_to_books(connection, ledger, workspace_id, changes)
                 continue
             columns: dict[Table, Columns] = {table: columns_of(table, some) for table, some in rows.items()}
+            columns |= self._columns[workspace_id]
             for ledger, own in deltas.items():
                 columns[ledger.deltas] = dict(zip(_names(ledger), zip(*own, strict=True), strict=True))
             await insert_into_each(connection, columns)

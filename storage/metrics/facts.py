@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby, islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -14,11 +15,15 @@ from storage.engine.connections import Connection, SqliteThread
 from storage.engine.inserts import insert_into_each, insert_late, insert_twice
 from storage.enums import FactKind
 from storage.ids import new_ids
+from storage.ledger.recording import insert_columns_at_end
 from storage.rows.rows import Values, table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metrics import MetricFactRow
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+# Deltas that travel with the last statement. Of more, each kind would make a statement of its own out of it,
+# and sends the rows that both tables get once.
+MOST_AT_END = 10
 _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
 
 
@@ -54,25 +59,27 @@ def moment_of(microseconds: int) -> datetime:
 async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     """Append facts to the log, with the deltas that the fold moves into the cells.
 
-    On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
+    Nothing in the transaction reads them: few travel with its last statement, and on SQLite all with the next
+    statement or the COMMIT.
     """
     if not facts:
         return
-    logged, waiting = _copies_of(facts)
-    workspace_ids = set()
-    for workspace_id, own in groupby(logged, key=lambda copies: copies.row["workspace_id"]):
-        note_measured(connection, workspace_id, min([copies.row["moment"] for copies in own]))
-        workspace_ids.add(workspace_id)
-    if isinstance(connection, SqliteThread):
-        insert_late(connection, _facts, _rows_of(logged))
-        insert_late(connection, _deltas, _rows_of(waiting))
-        return
-    columns = _columns_of(logged)
-    if waiting == logged:
-        await insert_twice(connection, _facts, _deltas, columns)
-    else:
-        await insert_into_each(connection, {_facts: columns, _deltas: _columns_of(waiting)})
-    note_deltas(connection, workspace_ids)
+    for workspace_id, own in groupby(facts, key=attrgetter("workspace_id")):
+        logged, waiting = _copies_of(list(own))
+        note_measured(connection, workspace_id, min([copies.row["moment"] for copies in logged]))
+        if isinstance(connection, SqliteThread):
+            insert_late(connection, _facts, _rows_of(logged))
+            insert_late(connection, _deltas, _rows_of(waiting))
+            continue
+        note_deltas(connection, (workspace_id,))
+        columns = {_facts: _columns_of(logged), _deltas: _columns_of(waiting)}
+        if connection.ending is not None and len(waiting) <= MOST_AT_END:
+            for table, cells in columns.items():
+                insert_columns_at_end(connection, workspace_id, table, cells)
+        elif waiting == logged:
+            await insert_twice(connection, _facts, _deltas, columns[_facts])
+        else:
+            await insert_into_each(connection, columns)
 
 
 class _Copies(NamedTuple):
