@@ -78,6 +78,7 @@ def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
         replace(settings.database_terms, name=name_of(newest_revision())),
         watch,
         most_of_one=settings.database_tenant_connections,
+        most_long=settings.database_long_connections,
     )
 
 

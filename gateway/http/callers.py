@@ -20,7 +20,7 @@ from rest_compat.protocols.oauth import OWN_AUTHENTICATION
 from rest_compat.protocols.registration import CLIENT_PATH
 from schema.errors import Invalid, InvalidToken, problem
 from storage.engine.database import Database
-from storage.engine.payers import Payer
+from storage.engine.lending.payers import Payer
 
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)

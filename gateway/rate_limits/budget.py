@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from resolvers.operations.limits.answer_size import calls_for_bytes
 from schema.errors import RateLimited
-from storage.engine.payers import Payer
+from storage.engine.lending.payers import Payer
 
 RESTRICTED = "restricted:"
 # A workspace's customers, or an owner's OAuth clients, together have this many times the limit of one.

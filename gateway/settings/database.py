@@ -46,6 +46,16 @@ class DatabaseSettings(BaseModel):
             "`DUOGRAPH_DATABASE_POOL_SIZE`.",
         ),
     ] = None
+    database_long_connections: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=500,
+            description="How many of these are used at a time for statements that lasted longer than 100 ms, "
+            "or that were not run before. Each keeps about one processor of the database busy: an eighth of "
+            "them is a good number.",
+        ),
+    ] = 1
     database_node_connections: Annotated[
         int,
         Field(

@@ -25,7 +25,7 @@ from storage.changes.log import log_of
 from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
-from storage.engine.payers import Payer
+from storage.engine.lending.payers import Payer
 from storage.engine.statements.kept import Kept
 from storage.nothing_to_await import DONE
 from storage.objects.interface import ObjectStore

@@ -17,8 +17,8 @@ import structlog
 
 from storage.caches import Cache
 from storage.cluster.shards import OwnTables
+from storage.engine.lending.payers import Held
 from storage.engine.outages import NodeUnreachable, is_lost, is_of_node, is_outage
-from storage.engine.payers import Held
 
 log = structlog.get_logger()
 

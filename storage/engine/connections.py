@@ -19,8 +19,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.caches import Cache
 from storage.dialects.sqlite.driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
+from storage.engine.lending.payers import Payer
 from storage.engine.outages import DatabaseUnreachable, NodeUnreachable
-from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept, KeptText
 from storage.engine.statements.watched import Watching
 

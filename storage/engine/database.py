@@ -1,9 +1,9 @@
 """Units of work: every statement reaches SQLite or PostgreSQL through one of these.
 
 All that other folders need of this one is `Database`, the `Connection` that a unit lends
-(`connections.py`), `Kept` (`kept_statements.py`), `inserts.py` and `upserts.py`, what a transaction leaves
-to its end (`before_commit.py`), what an error of the database means (`outages.py`), and for settings and
-monitoring `Terms`, `StatementWatch` and `State`.
+(`connections.py`), `Kept` (`statements/kept.py`), `Payer` (`lending/payers.py`), `inserts.py` and
+`upserts.py`, what a transaction leaves to its end (`before_commit.py`), what an error of the database means
+(`outages.py`), and for settings and monitoring `Terms`, `StatementWatch` and `State`.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
-from storage.engine.payers import PART, Payer, paying
-from storage.engine.pool import Connections
+from storage.engine.lending.payers import PART, Payer, paying
+from storage.engine.lending.pool import Connections
+from storage.engine.lending.sqlite_pool import SqliteConnections
 from storage.engine.replica import Replica, ReplicaFailed
-from storage.engine.sqlite_pool import SqliteConnections
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import Listener, StatementWatch
 from storage.enums import ActorKind
@@ -75,7 +75,8 @@ class Database:
     `write` ends. `watch` is entered around each statement.
 
     A unit is done for its `payer`, whose key holds at most `most_of_one` connections of each pool at a time,
-    by default a quarter; units without one only wait for the pool.
+    by default a quarter, and `most_long` for statements that last long; units without one only wait for the
+    pool.
 
     `fetch` and `in_snapshot` may be answered by the replica if `replica_for` has the workspaces that they
     read: it does so while it holds every write to these that was noted, and the primary if it fails.
@@ -90,9 +91,10 @@ class Database:
         watch: StatementWatch | None = None,
         *,
         most_of_one: int | None = None,
+        most_long: int = 1,
     ) -> None:
         self._terms, self._watch = terms or Terms(), watch
-        self._most_of_one = most_of_one or max(1, pool_size // PART)
+        self._most = {"most_of_one": most_of_one or max(1, pool_size // PART), "most_long": most_long}
         self._primary = self.make_pool(url, pool_size)
         self.engine = self._primary.engine
         self.dialect: Dialect = self.engine.dialect
@@ -130,7 +132,7 @@ class Database:
         """A pool for the same units of work."""
         engine = make_engine(url, self._terms)
         kind = SqliteConnections if engine.dialect.name == "sqlite" else Connections
-        return kind(engine, size, self._terms, self._watch, self._most_of_one)
+        return kind(engine, size, self._terms, self._watch, **self._most)
 
     def open(self) -> Coroutine[Any, Any, Connection]:
         """A connection to the primary outside the pool, which the caller closes."""
@@ -178,7 +180,7 @@ class Database:
         self, replica: Replica, kept: Kept, values: Mapping[str, Any], payer: Payer | None
     ) -> Sequence[Any]:
         try:
-            return await replica.run(lambda connection: connection.fetch(kept, values), payer)
+            return await replica.fetch(kept, values, payer)
         except ReplicaFailed:
             return await self._primary.fetch(kept, values, payer)
 

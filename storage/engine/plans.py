@@ -10,7 +10,7 @@ from sqlalchemy import Executable
 from sqlalchemy.engine import Dialect
 
 from storage.caches import Cache
-from storage.engine.payers import Payer, making
+from storage.engine.lending.payers import Payer, making
 from storage.engine.statements.kept import Kept
 
 # Measured with tracemalloc, with the text and its conversions: 5 KB for a list, 9.4 KB for one whose links

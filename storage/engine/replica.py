@@ -2,22 +2,22 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from enum import StrEnum
 from time import monotonic, monotonic_ns
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from storage.engine.connections import DRIVER_ERRORS, Connection
+from storage.engine.connections import DRIVER_ERRORS, Connection, Values
 from storage.engine.last_writes import LastWrites
+from storage.engine.lending.payers import Payer
+from storage.engine.lending.pool import Connections
 from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage, is_over_limit
-from storage.engine.payers import Payer
-from storage.engine.pool import Connections
 from storage.engine.statements.kept import Kept
 
 log = structlog.get_logger()
@@ -85,6 +85,24 @@ class Replica:
             and not asking.is_closed()
             and self.writes.are_before(self._held_until, workspace_ids)
         )
+
+    async def fetch(self, kept: Kept, values: Values, payer: Payer | None) -> Sequence[Any]:
+        """The rows of one kept statement. Raises `ReplicaFailed`."""
+        if payer is None:
+            return await self.run(lambda connection: connection.fetch(kept, values))
+        work, key = self.pool.long_work, payer.key
+
+        async def read(connection: Connection) -> Sequence[Any]:
+            began, has_ended = monotonic(), False
+            try:
+                rows = await connection.fetch(kept, values)
+                has_ended = True
+            finally:
+                work.note(key, kept, monotonic() - began, has_ended=has_ended)
+            return rows
+
+        async with nullcontext() if work.is_quick(key, kept) else work.turn(key):
+            return await self.run(read, payer)
 
     async def run(
         self, read: Callable[[Connection], Awaitable[Result]], payer: Payer | None = None

@@ -13,7 +13,7 @@ from oauth.credentials import digest
 from oauth.scopes import WORKSPACE_SCOPES, Scope
 from resolvers.operations.declaration import LARGEST_BODY
 from storage.clock import now
-from storage.engine import pool
+from storage.engine.lending import pool, waits
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
@@ -148,7 +148,7 @@ async def test_without_a_database_a_credential_is_looked_up_once_and_named_nowhe
     async def noted_wait(connections, key):
         try:
             return await wait(connections, key)
-        except pool.PoolTimeout:
+        except waits.PoolTimeout:
             structlog.get_logger().info("gave up")
             raise
 
@@ -158,12 +158,12 @@ async def test_without_a_database_a_credential_is_looked_up_once_and_named_nowhe
         # One that a background task has now is waited for: it would be free again during the request.
         for _ in range(primary.size):
             await lent.enter_async_context(gateway.database.read())
-        monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
+        monkeypatch.setattr(waits, "PATIENCE_SECONDS", 0.05)
         monkeypatch.setattr(pool.Connections, "_wait", noted_wait)
         with own_log_lines() as lines, request_log() as requests:
             assert (await ask(tenant.token, SHARES)).status_code == 503
             (line,) = [each for each in requests() if each["path"] == "/graphql"]
     # The statement has waited, and the look-up alone; on a cluster, only that comes before all else.
-    waits = 1 if gateway.database.is_cluster else 2
-    assert [each["event"] for each in lines].count("gave up") == waits
+    gave_up = 1 if gateway.database.is_cluster else 2
+    assert [each["event"] for each in lines].count("gave up") == gave_up
     assert not {"credential", "workspace"} & line.keys()

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from storage.dialects.sqlite import reader
-from storage.engine import payers, pool
-from storage.engine.payers import Payer
+from storage.engine.lending import payers, pool
+from storage.engine.lending.payers import Payer
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.measures.patience import until
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
@@ -73,6 +73,27 @@ async def test_a_tenant_whose_statements_do_not_end_keeps_no_other_waiting(
         await until(lambda: are_waiting(gateway, len(asked)))
         for _ in range(3):
             await shares_of(gateway, quick, surface)
+        assert not any(task.done() for task in asked)
+    await asyncio.gather(*asked)
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+async def test_a_long_filter_keeps_neither_its_tenants_quick_lists_waiting_nor_others(
+    gateway: Gateway, slow: Tenant, quick: Tenant, surface: Any
+) -> None:
+    def filtered(tenant: Tenant) -> Any:
+        caller = surface(gateway.client, gateway.app, tenant.token)
+        return caller.ask("list_events", {"metadata": [{"key": "key", "value": "1"}]})
+
+    # On PostgreSQL the third one reads its credential in the same statement, like all that follow.
+    for _ in range(3):
+        await shares_of(gateway, slow, surface)
+    long_work = gateway.database.pools["primary"].long_work
+    async with long_work.turn(f"workspace:{slow.id}"):
+        asked = [asyncio.create_task(filtered(slow)) for _ in range(POOL + 2)]
+        await until(lambda: are_waiting(gateway, len(asked)))
+        await shares_of(gateway, slow, surface)
+        await filtered(quick)
         assert not any(task.done() for task in asked)
     await asyncio.gather(*asked)
 

@@ -12,10 +12,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage.engine import connections, pool
+from storage.engine import connections
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.engine.lending import waits
 from storage.engine.outages import is_outage
 from tests.support.measures.patience import until
 
@@ -135,7 +136,7 @@ async def test_errors_of_the_database_name_no_values(database_url: str) -> None:
 
 
 async def test_a_unit_that_waits_too_long_for_a_connection_fails(database_url: str, monkeypatch) -> None:
-    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(waits, "PATIENCE_SECONDS", 0.05)
     database = Database(database_url, pool_size=1)
     async with database.read():
         with pytest.raises(PoolTimeout, match="No connection to the database got free"):
@@ -161,7 +162,7 @@ async def test_units_that_gave_up_waiting_are_no_longer_counted(database_url: st
         assert primary.waiting == 3
         for task in cancelled:
             task.cancel()
-        monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0)
+        monkeypatch.setattr(waits, "PATIENCE_SECONDS", 0)
         ended = await asyncio.gather(wait_for_one(), *cancelled, return_exceptions=True)
         assert [type(each) for each in ended] == [PoolTimeout] + 3 * [asyncio.CancelledError]
         assert primary.waiting == 0

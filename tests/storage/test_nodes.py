@@ -18,8 +18,8 @@ from storage.cluster import nodes as engine_nodes
 from storage.cluster.connections import watch_nodes
 from storage.cluster.nodes import GONE, UNCHANGEABLE, Nodes, Place
 from storage.engine.database import Database
+from storage.engine.lending.payers import Payer
 from storage.engine.outages import NodeUnreachable, is_outage
-from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
 from tests.support.databases.own_databases import named
 from tests.support.measures.patience import until

@@ -10,9 +10,9 @@ import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage.engine import payers, pool
 from storage.engine.database import Database
-from storage.engine.payers import Payer
+from storage.engine.lending import payers, pool, waits
+from storage.engine.lending.payers import Payer
 
 ONE = text("SELECT 1")
 SHARE = 2
@@ -91,7 +91,7 @@ async def test_a_unit_that_gives_up_leaves_its_share_to_the_next(
         cancelled = asyncio.create_task(use(pooled, "one", order))
         await asyncio.sleep(0)
         cancelled.cancel()
-        monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0)
+        monkeypatch.setattr(waits, "PATIENCE_SECONDS", 0)
         with pytest.raises(PoolTimeout):
             await use(pooled, "one", order)
         assert pooled.pools["primary"].waiting == 0

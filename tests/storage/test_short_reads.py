@@ -8,8 +8,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from storage.dialects.sqlite import reader
-from storage.engine import pool
 from storage.engine.database import Database
+from storage.engine.lending import waits
 from storage.engine.statements.kept import Kept
 
 NUMBERS = Kept(text("SELECT value FROM numbers ORDER BY value"))
@@ -94,7 +94,7 @@ async def test_a_kept_read_goes_on_after_its_table_has_changed(numbers):
 
 
 async def test_a_statement_that_writes_waits_for_a_connection_of_the_pool(numbers, monkeypatch):
-    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(waits, "PATIENCE_SECONDS", 0.05)
     one = Kept(text("INSERT INTO numbers VALUES (1)"))
     async with numbers.read():
         with pytest.raises(PoolTimeout):
@@ -106,7 +106,7 @@ async def test_a_statement_that_writes_waits_for_a_connection_of_the_pool(number
 
 async def test_a_late_read_of_metadata_moves_to_a_thread_before_the_next_row(numbers, monkeypatch):
     monkeypatch.setattr(reader, "MOST_SECONDS", 0)
-    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(waits, "PATIENCE_SECONDS", 0.05)
     documents = Kept(text("""SELECT metadata_text('{"key": ' || value || '}', 'key') FROM numbers"""))
     for number in range(3):
         await insert(numbers, number)

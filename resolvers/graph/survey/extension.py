@@ -42,7 +42,7 @@ from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.limits.admission import Demand, charge_remainder, check_demands, first_refusal
 from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
 from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex, TooLarge, problem
-from storage.engine.payers import Payer, making
+from storage.engine.lending.payers import Payer, making
 
 SIZE = "size"
 # The survey of a document that was admitted for this caller before it came to the executor.

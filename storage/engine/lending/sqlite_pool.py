@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from storage.dialects.sqlite.reader import SqliteReader
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Values
-from storage.engine.payers import Payer
-from storage.engine.pool import Connections
+from storage.engine.lending.payers import Payer
+from storage.engine.lending.pool import Connections
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import StatementWatch
 
@@ -23,15 +23,16 @@ class SqliteConnections(Connections):
         size: int,
         terms: Terms,
         watch: StatementWatch | None = None,
-        most_of_one: int | None = None,
+        **most: Any,
     ) -> None:
-        super().__init__(engine, size, terms, watch, most_of_one)
+        super().__init__(engine, size, terms, watch, **most)
         self._reader = SqliteReader(engine.dialect, engine.url)
 
     async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
         written = kept.on(self.engine.dialect)
-        if written.depends_on_values:
-            # An index of trigrams looks for rows in one step of SQLite, which nothing can stop.
+        if written.depends_on_values or (payer and self.long_work.was_long(payer.key, kept)):
+            # An index of trigrams looks for rows in one step of SQLite, which nothing can stop. What was long
+            # would be stopped, and begin again.
             return await super().fetch(kept, values, payer)
         with self.watching.watched(written.text):
             rows = self._reader.fetch(written.text, written.arguments(values))

@@ -1,15 +1,10 @@
 """The pool that lends connections to units of work."""
 
-import asyncio
-from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from math import inf
+from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from weakref import WeakSet
 
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from storage.engine.connection_terms import Terms
@@ -20,30 +15,23 @@ from storage.engine.connections import (
     Values,
 )
 from storage.engine.engines import keep_alive
+from storage.engine.lending.long_work import LONG_SECONDS, LongWork
+from storage.engine.lending.payers import PART, Held, Payer, key_of
+from storage.engine.lending.waits import Waits
 from storage.engine.outages import DatabaseUnreachable, is_lost
-from storage.engine.payers import PART, Held, Payer, key_of
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import StatementWatch, Watching, watch_engine
 
-# How long a unit of work waits for a connection.
-PATIENCE_SECONDS = 30
-
 PostgresqlKind: TypeAlias = Callable[[AsyncConnection, Any, Watching, Terms], PostgresqlConnection]
-
-
-class _Waiter(NamedTuple):
-    """A unit of work that waits: for a connection, or None if it is to open one. It gives up at `end`."""
-
-    served: "asyncio.Future[Connection | None]"
-    end: float
 
 
 class Connections:
     """A pool of at most `size` connections: the one used last is lent first.
 
-    A payer's key holds at most `most_of_one`, by default a quarter. Of the units of work that wait, the keys
-    take turns, and those of one key are served in the order of asking: a connection that is given back goes
-    straight to the next one. `watch` is entered around each statement.
+    A payer's key holds at most `most_of_one`, by default a quarter, and `most_long` for statements that last
+    long. Of the units of work that wait, the keys take turns, and those of one key are served in the order of
+    asking: a connection that is given back goes straight to the next one. `watch` is entered around each
+    statement.
     """
 
     def __init__(
@@ -52,7 +40,9 @@ class Connections:
         size: int,
         terms: Terms,
         watch: StatementWatch | None = None,
+        *,
         most_of_one: int | None = None,
+        most_long: int = 1,
     ) -> None:
         self.engine = engine
         self._terms = terms
@@ -64,13 +54,10 @@ class Connections:
         # How many more connections may be opened.
         self._left = size
         self._held = Held(most_of_one or max(1, size // PART))
+        self.long_work = LongWork(most_long)
         self._kind: PostgresqlKind = PostgresqlConnection
         self._opened: WeakSet[PostgresqlConnection] = WeakSet()
-        # Units of work that wait, by key.
-        self._waiting: dict[str | None, deque[_Waiter]] = {}
-        # Ends waits that last too long. Most are short, and none has a timer of its own.
-        self._look: asyncio.TimerHandle | None = None
-        self._look_at = inf
+        self._waits = Waits()
 
     @property
     def free(self) -> int:
@@ -84,7 +71,7 @@ class Connections:
     @property
     def waiting(self) -> int:
         """How many units of work wait for a connection."""
-        return sum(map(len, self._waiting.values()))
+        return len(self._waits) + self.long_work.waiting
 
     def _take_fresh(self, payer: Payer | None) -> Connection | None:
         """The connection used last, if it is free, surely usable, and the payer may have it."""
@@ -108,15 +95,33 @@ class Connections:
                 raise
         return _lent(connection, payer)
 
-    async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
+    def fetch(
+        self, kept: Kept, values: Values, payer: Payer | None = None
+    ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of one kept statement, which commits by itself."""
+        if payer is None or self.long_work.is_quick(payer.key, kept):
+            return self._fetch(kept, values, payer)
+        return self._fetch_in_turn(kept, values, payer)
+
+    async def _fetch_in_turn(self, kept: Kept, values: Values, payer: Payer) -> Sequence[Any]:
+        async with self.long_work.turn(payer.key):
+            return await self._fetch(kept, values, payer, is_quick=False)
+
+    async def _fetch(
+        self, kept: Kept, values: Values, payer: Payer | None, *, is_quick: bool = True
+    ) -> Sequence[Any]:
         connection = self._take_fresh(payer) or await self.take(payer)
+        began = connection.lent_at
         try:
             rows = await connection.fetch(kept, values)
         except BaseException as error:
+            if payer is not None:
+                self.long_work.note(payer.key, kept, monotonic() - began, has_ended=False)
             await self.end_use(connection, error)
             raise
-        self.give_back(connection)
+        seconds = self.give_back(connection)
+        if payer is not None and (seconds > LONG_SECONDS or not is_quick):
+            self.long_work.note(payer.key, kept, seconds)
         return rows
 
     async def end_use(self, connection: Connection, error: BaseException) -> None:
@@ -131,13 +136,15 @@ class Connections:
             else:
                 await self.drop(connection)
 
-    def give_back(self, connection: Connection) -> None:
+    def give_back(self, connection: Connection) -> float:
+        """Take back a connection; gives the seconds for which its payer had it."""
         connection.note_use()
-        self._end_turn(connection)
-        if self._waiting:
+        seconds = self._end_turn(connection)
+        if self._waits:
             self._take_back(connection)
         else:
             self._free.append(connection)
+        return seconds
 
     async def drop(self, connection: Connection) -> None:
         """Take back a connection that is not used again."""
@@ -175,13 +182,16 @@ class Connections:
         self._left -= 1
         return None
 
-    def _end_turn(self, connection: Connection) -> None:
+    def _end_turn(self, connection: Connection) -> float:
         """Count the connection and its time for the payer, who has it no longer."""
         payer = connection.payer
-        if payer is not None:
-            connection.payer = None
-            payer.seconds += monotonic() - connection.lent_at
-            self._held.end(payer.key)
+        if payer is None:
+            return 0.0
+        connection.payer = None
+        seconds = monotonic() - connection.lent_at
+        payer.seconds += seconds
+        self._held.end(payer.key)
+        return seconds
 
     def _take_back(self, connection: Connection | None) -> None:
         """Lend a connection, or with None the right to open one, to the next unit of work, or keep it."""
@@ -190,62 +200,21 @@ class Connections:
         else:
             self._free.append(connection)
         # More than one may be served: a key that gave this one back may have another that was free.
-        while (self._free or self._left) and (waiter := self._next_waiter()) is not None:
+        while (self._free or self._left) and (waiter := self._waits.take_next(self._held.take)) is not None:
             waiter.served.set_result(self._next_connection())
 
-    def _next_waiter(self) -> _Waiter | None:
-        """The next unit of work that may have a connection, which counts for its key."""
-        for key, queue in self._waiting.items():
-            while queue and queue[0].served.done():
-                queue.popleft()
-            if queue and self._held.take(key):
-                waiter = queue.popleft()
-                del self._waiting[key]
-                if queue:
-                    self._waiting[key] = queue
-                return waiter
-        return None
-
     async def _wait(self, key: str | None) -> Connection | None:
-        loop = asyncio.get_running_loop()
-        served: asyncio.Future[Connection | None] = loop.create_future()
-        waiter = _Waiter(served, loop.time() + PATIENCE_SECONDS)
-        self._waiting.setdefault(key, deque()).append(waiter)
-        if waiter.end < self._look_at:
-            self._look_again(loop, waiter.end)
+        waiter = self._waits.add(key)
+        served = waiter.served
         try:
             return await served
         except BaseException:
-            self._leave(key, waiter)
+            self._waits.leave(key, waiter)
             if served.done() and not served.cancelled() and served.exception() is None:
                 # It was served in the moment in which its unit was cancelled.
                 self._held.end(key)
                 self._take_back(served.result())
             raise
-
-    def _end_waits(self, loop: asyncio.AbstractEventLoop) -> None:
-        """End the waits that have lasted too long, and look again when the next one has."""
-        waiting = [each for queue in self._waiting.values() for each in queue if not each.served.done()]
-        moment = loop.time()
-        for each in waiting:
-            if each.end <= moment:
-                _give_up(each)
-        self._look_again(loop, min((each.end for each in waiting if each.end > moment), default=inf))
-
-    def _look_again(self, loop: asyncio.AbstractEventLoop, moment: float) -> None:
-        if self._look is not None:
-            self._look.cancel()
-        self._look = None if moment == inf else loop.call_at(moment, self._end_waits, loop)
-        self._look_at = moment
-
-    def _leave(self, key: str | None, waiter: _Waiter) -> None:
-        """Let a unit of work wait no longer."""
-        queue = self._waiting.get(key)
-        if queue is not None:
-            with suppress(ValueError):
-                queue.remove(waiter)
-            if not queue:
-                del self._waiting[key]
 
     async def _usable(self, connection: Connection | None) -> Connection:
         """The connection, or another one if it was closed meanwhile. Raises `DatabaseUnreachable`."""
@@ -293,8 +262,3 @@ def _lent(connection: Connection, payer: Payer | None) -> Connection:
     if payer is not None:
         connection.payer, connection.lent_at = payer, monotonic()
     return connection
-
-
-def _give_up(waiter: _Waiter) -> None:
-    refusal = PoolTimeout(f"No connection to the database got free within {PATIENCE_SECONDS} seconds.")
-    waiter.served.set_exception(refusal)

@@ -1,0 +1,136 @@
+"""Statements that last long: those of one key run one at a time, and keep nothing else waiting."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from itertools import count
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import text
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from storage.dialects.sqlite import reader
+from storage.engine.database import Database
+from storage.engine.lending import long_work, pool
+from storage.engine.lending.payers import Payer
+from storage.engine.statements.kept import Kept
+
+ONE, TWO = Kept(text("SELECT 1")), Kept(text("SELECT 2"))
+CALLER = Payer("one")
+
+
+@pytest_asyncio.fixture
+async def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Database]:
+    # Short reads of SQLite need no connection.
+    monkeypatch.setattr(reader, "MOST_SECONDS", 0)
+    monkeypatch.setattr(reader, "STEPS", 1)
+    monkeypatch.setattr(pool, "monotonic", float)
+    opened = Database(database_url, pool_size=8)
+    yield opened
+    await opened.close()
+
+
+@contextmanager
+def lasting(seconds: float, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each run in the block lasts as many seconds."""
+    moments = count()
+    monkeypatch.setattr(pool, "monotonic", lambda: next(moments) * seconds)
+    yield
+    monkeypatch.setattr(pool, "monotonic", float)
+
+
+async def run(database: Database, kept: Kept, payer: Payer | None = CALLER) -> int:
+    ((number,),) = await database.fetch(kept, {}, payer=payer)
+    return int(number)
+
+
+async def begin(database: Database, kept: Kept) -> "asyncio.Task[int]":
+    """The statement, as far as it comes without waiting for a thread or a server."""
+    task = asyncio.create_task(run(database, kept))
+    await asyncio.sleep(0)
+    return task
+
+
+def waiting(database: Database) -> int:
+    return database.pools["primary"].waiting
+
+
+async def test_a_long_statement_waits_for_another_one_of_its_key_and_for_nothing_else(database, monkeypatch):
+    with lasting(0.25, monkeypatch):
+        await run(database, ONE)
+    await run(database, TWO)
+    async with database.pools["primary"].long_work.turn(CALLER.key):
+        long = await begin(database, ONE)
+        assert waiting(database) == 1
+        assert await run(database, TWO) == 2
+        for other in (Payer("other"), None):
+            assert await run(database, ONE, other) == 1
+        assert not long.done()
+    assert await long == 1
+    assert waiting(database) == 0
+
+
+async def test_a_statement_is_quick_again_after_as_many_quick_runs_as_it_lasted_tenths_of_a_second(
+    database, monkeypatch
+):
+    with lasting(0.35, monkeypatch):
+        await run(database, ONE)
+    for is_long in (True, True, True, False):
+        async with database.pools["primary"].long_work.turn(CALLER.key):
+            task = await begin(database, ONE)
+            assert waiting(database) == is_long
+        await task
+
+
+async def test_a_statement_that_its_key_has_not_run_waits_like_a_long_one(database):
+    async with database.pools["primary"].long_work.turn(CALLER.key):
+        task = await begin(database, ONE)
+        assert waiting(database) == 1
+    await task
+    async with database.pools["primary"].long_work.turn(CALLER.key):
+        assert await run(database, ONE) == 1
+
+
+async def test_a_run_that_did_not_end_does_not_make_a_statement_quick(database):
+    broken = Kept(text("SELECT 1 FROM nothing"))
+    for _ in range(2):
+        with pytest.raises(Exception, match="nothing"):
+            await run(database, broken)
+        assert not database.pools["primary"].long_work.is_quick(CALLER.key, broken)
+
+
+async def test_several_may_run_at_a_time_where_the_setting_says_so(database_url, monkeypatch):
+    monkeypatch.setattr(reader, "MOST_SECONDS", 0)
+    monkeypatch.setattr(reader, "STEPS", 1)
+    database = Database(database_url, pool_size=8, most_long=2)
+    turns = database.pools["primary"].long_work
+    async with turns.turn(CALLER.key):
+        assert await run(database, ONE) == 1
+        async with turns.turn(CALLER.key):
+            task = await begin(database, TWO)
+            assert waiting(database) == 1
+        assert await task == 2
+    await database.close()
+
+
+async def test_who_gives_up_leaves_the_turn_to_the_next(database, monkeypatch):
+    async with database.pools["primary"].long_work.turn(CALLER.key):
+        cancelled = await begin(database, ONE)
+        cancelled.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+        monkeypatch.setattr(long_work, "PATIENCE_SECONDS", 0)
+        with pytest.raises(PoolTimeout):
+            await run(database, ONE)
+        assert waiting(database) == 0
+    assert await run(database, ONE) == 1
+
+
+async def test_what_is_known_of_statements_is_bounded(database, monkeypatch):
+    monkeypatch.setattr(long_work, "MOST_RECORDS", 1)
+    work = database.pools["primary"].long_work
+    for kept, other in ((ONE, TWO), (TWO, ONE)):
+        await run(database, kept)
+        assert work.is_quick(CALLER.key, kept)
+        assert not work.is_quick(CALLER.key, other)
