@@ -25,6 +25,7 @@ from storage.ids import new_ids
 from storage.metrics.facts import Fact, record_facts
 from storage.rows.rows import Values, insert_complete_rows, insert_new_complete_rows, table_of
 from storage.tables.events.events import EventRow
+from storage.types import write_json
 
 _table = table_of(EventRow)
 _NO_COST = {"cost_amount": None, "cost_parts": None, "cost_currency": None}
@@ -46,9 +47,9 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     ids = existing | new_ids
     rows = await _rows(ctx, workspace_id, events, ids)
     # Ordered by external id, so that batches with the same ids wait for each other but cannot deadlock.
-    rows.sort(key=lambda values: values["external_id"] or "")
     # Nothing refuses those without external ids, and looking for what does takes PostgreSQL longer.
     if ids:
+        rows.sort(key=lambda values: values["external_id"] or "")
         inserted = await insert_new_complete_rows(ctx.connection, EventRow, rows)
     else:
         inserted = rows
@@ -58,7 +59,7 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
         ids |= await _existing_ids(ctx, workspace_id, data.events)
     # Sorting has kept the order of those without an external id.
     unnamed = iter([row["id"] for row in rows if row["external_id"] is None])
-    return EventIngestResult(
+    return EventIngestResult.made(
         inserted=len(inserted),
         duplicates=len(data.events) - len(inserted),
         ids=[next(unnamed) if event.external_id is None else ids[event.external_id] for event in data.events],
@@ -128,8 +129,8 @@ async def _rows(
                 "external_member_id": external_member_id,
                 "share_id": event.share_id,
                 "parent_id": parents.get(place),
-                "metadata": event.metadata,
-                **_cost_of(event.cost),
+                "metadata": write_json(event.metadata),
+                **(_NO_COST if event.cost is None else _cost_of(event.cost)),
             }
         )
     return rows
@@ -144,9 +145,7 @@ def _moment_problems(events: EventsByPlace, clock: datetime) -> list[Problem]:
     ]
 
 
-def _cost_of(cost: EventCost | None) -> dict[str, Any]:
-    if cost is None:
-        return _NO_COST
+def _cost_of(cost: EventCost) -> dict[str, Any]:
     # Exact: the product has at most 24 digits, and a decimal's context holds 28.
     amount, parts = divmod(int(cost.amount * Decimal(10**COST_DIGITS)), 10**COST_DIGITS)
     return {"cost_amount": amount, "cost_parts": parts, "cost_currency": cost.currency.value}

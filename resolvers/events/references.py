@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, and_, or_, select
 from resolvers.operations.context import Context
 from schema.errors import Problem, problem
 from schema.events.ingestion import EventCreate
-from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
+from storage.persons.persons import NO_PERSON, PersonReference, ResolvedPerson, persons_of
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import MemberRow
 from storage.tables.events.events import EventRow
@@ -31,6 +31,9 @@ async def find_persons(
     ctx: Context, workspace_id: UUID, events: EventsByPlace
 ) -> tuple[PersonsByPlace, list[Problem]]:
     """The person of each event: a customer, or an external id without one yet."""
+    named = {(event.customer_id, event.external_customer_id) for event in events.values()}
+    if named <= {(None, None)}:
+        return dict.fromkeys(events, NO_PERSON), []
     references = [PersonReference(event.customer_id, event.external_customer_id) for event in events.values()]
     resolved = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
     persons = dict(zip(events, resolved, strict=True))
@@ -51,7 +54,8 @@ async def find_members(
     with_member = {
         place: event
         for place, event in events.items()
-        if not persons[place].is_refused and (event.member_id, event.external_member_id) != (None, None)
+        if (event.member_id is not None or event.external_member_id is not None)
+        and not persons[place].is_refused
     }
     existing = await _existing_members(ctx, workspace_id, with_member, persons)
     members: dict[int, MemberIds] = {}
@@ -121,6 +125,8 @@ async def find_parents(
 ) -> tuple[dict[int, UUID], list[Problem]]:
     """The ids of the parents; `batch` holds the ids of the batch's events by external id."""
     named = {place: event.parent_id for place, event in events.items() if event.parent_id is not None}
+    if not named:
+        return {}, []
     known = {**batch, **await _earlier_events(ctx, workspace_id, set(named.values()) - batch.keys())}
     message = "There is no event with this id or external id, here or in this batch"
     problems = [

@@ -30,6 +30,8 @@ def _check_name(name: str) -> str:
         raise PydanticCustomError(
             "reserved", "This name is reserved for events of the service; choose another"
         )
+    if name.isascii() and name.isprintable():
+        return name
     check_text(name)
     if _CONTROL.search(name):
         raise PydanticCustomError("string_control", "Input should not contain control characters")

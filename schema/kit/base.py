@@ -112,8 +112,11 @@ class Input(BaseModel):
         count = info.context if isinstance(info.context, Count) else Count()
         if count.problems >= MOST_COUNTED:
             raise PydanticOmit
-        most = len(cls.__pydantic_fields__) + SPARE_KEYS
-        if isinstance(value, dict) and len(value) > most:
+        if (
+            isinstance(value, dict)
+            and len(value) > SPARE_KEYS
+            and len(value) > (most := len(cls.__pydantic_fields__) + SPARE_KEYS)
+        ):
             count.problems += 1
             sizes = {"most": most, "sent": len(value)}
             raise PydanticCustomError(
@@ -130,6 +133,9 @@ class Input(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _check_texts(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            check_text(value)
+            return value
         content = unwrapped(value)
         for item in content if isinstance(content, list) else [content]:
             if isinstance(item, str):

@@ -119,6 +119,7 @@ def _in_session(kind: Kind) -> Causes:
     return Causes(inserted=lambda row: kinds, id="file_share_session_id", counts=False)
 
 
+_INGESTED_EVENT = (Kind.EVENTS_INGESTED,)
 _ENDS_OF_TOKEN = (Kind.WORKSPACE_ACCESS_TOKEN_REVOKED, Kind.WORKSPACE_ACCESS_TOKEN_LEAKED)
 
 CAUSES: Mapping[type[SQLModel], Causes] = {
@@ -152,9 +153,7 @@ CAUSES: Mapping[type[SQLModel], Causes] = {
     FileShareDownloadRow: _in_session(Kind.FILE_SHARE_SESSION_DOWNLOADED),
     FileSharePaymentRow: _in_session(Kind.FILE_SHARE_SESSION_PAID),
     FileShareRefundRow: _in_session(Kind.FILE_SHARE_SESSION_REFUNDED),
-    EventRow: Causes(
-        inserted=lambda row: (Kind.EVENTS_INGESTED,) if row["source"] == EventSource.USER else NOTHING
-    ),
+    EventRow: Causes(inserted=lambda row: _INGESTED_EVENT if row["source"] == EventSource.USER else NOTHING),
     WorkspaceRow: Causes(
         updated=_update_of_workspace,
         touched=lambda names: (Kind.WORKSPACE_UPDATED,) if "avatar_url" in names else NOTHING,
@@ -191,7 +190,7 @@ def log_inserted(connection: Connection, model: type[SQLModel], rows: Sequence[V
         if len(rows) > 1 and kinds and log_of(connection).is_batch(kinds):
             # Nearly always one workspace, and many rows.
             for home, own in groupby(some, key=itemgetter(causes.home)):
-                count = sum(1 for _ in own) if causes.counts else 0
+                count = len(list(own)) if causes.counts else 0
                 log_of(connection).add(connection, kinds, home, None, count)
         else:
             for row in some:

@@ -35,12 +35,20 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from storage.dialects.processors import to_driver
 
 Rows = Sequence[Mapping[str, Any]]
+# The values of rows by column, in the same order in each.
+Columns = Mapping[str, Sequence[Any]]
 _ROWS = "all_rows"
 # Equal values of one of these types are the same. Across types they are not: 1 == True.
 _PLAIN = (str, int, bool, UUID, datetime, NoneType)
 
 
-def parameters(dialect: str, table: Table, rows: Rows) -> tuple[tuple[str, ...], dict[str, Any]]:
+def columns_of(table: Table, rows: Rows) -> Columns:
+    """The columns of rows with a value for every column of the table."""
+    names = table.c.keys()
+    return dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))
+
+
+def parameters(dialect: str, table: Table, columns: Columns) -> tuple[tuple[str, ...], dict[str, Any]]:
     """The columns that hold different values in these rows, and the values of the parameters.
 
     PostgreSQL gets a list for each of these columns, and the value of the others once: encoding lists is most
@@ -48,10 +56,9 @@ def parameters(dialect: str, table: Table, rows: Rows) -> tuple[tuple[str, ...],
     """
     names = tuple(table.c.keys())
     if dialect != "postgresql":
-        return names, {_ROWS: rows}
-    columns = dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))
+        return names, {_ROWS: columns}
     # One at least: its list tells how many rows there are. A cluster looks for one value of the workspace.
-    varying = tuple(name for name, cells in columns.items() if not is_constant(cells)) or names[-1:]
+    varying = tuple(name for name in names if not is_constant(columns[name])) or names[-1:]
     return varying, {name: cells if name in varying else cells[0] for name, cells in columns.items()}
 
 
@@ -123,7 +130,7 @@ def is_among(
 
 
 class _JsonRows(TypeDecorator[Any]):
-    """Rows by column as a JSON array of arrays; texts must not contain NUL. Raises `TypeError` for bytes."""
+    """Columns as a JSON array of rows; texts must not contain NUL. Raises `TypeError` for bytes."""
 
     impl = String
     cache_ok = True
@@ -136,8 +143,7 @@ class _JsonRows(TypeDecorator[Any]):
         cells = []
         for each in self.columns:
             convert = to_driver(each.type, dialect)
-            values = [row[each.name] for row in value]
-            cells.append(map(convert, values) if convert else values)
+            cells.append(map(convert, value[each.name]) if convert else value[each.name])
         return orjson.dumps(list(zip(*cells, strict=True))).decode()
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Select, Table, bindparam, func, insert, select
 from sqlalchemy.engine import Dialect
 
-from storage.dialects.row_lists import parameters, rows_named
+from storage.dialects.row_lists import Columns, columns_of, parameters, rows_named
 from storage.dialects.upsert import Upsert, upsert
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.statements.kept import Kept
@@ -38,23 +38,26 @@ async def insert_new(connection: Connection, table: Table, rows: Sequence[Values
     return {id for (id,) in kept.on(connection.dialect).converted(inserted)}
 
 
-async def insert_twice(connection: Connection, table: Table, copies: Table, rows: Sequence[Values]) -> None:
+async def insert_twice(connection: Connection, table: Table, copies: Table, rows: Columns) -> None:
     """Like `insert_all`, and inserts the columns of `copies` into that table too, in one statement.
 
     PostgreSQL only: SQLite does not insert in a common table expression.
     """
-    columns, values = _parameters(connection, table, rows)
-    await connection.fetch(_into_both(connection.dialect, table, copies, columns), values)
+    varying: Varying = None
+    values: Values = {name: cells[0] for name, cells in rows.items()}
+    if len(next(iter(rows.values()))) > 1:
+        varying, values = parameters(connection.dialect.name, table, rows)
+    await connection.fetch(_into_both(connection.dialect, table, copies, varying), values)
 
 
-async def insert_into_each(connection: Connection, rows: Mapping[Table, Sequence[Values]]) -> None:
+async def insert_into_each(connection: Connection, rows: Mapping[Table, Columns]) -> None:
     """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`."""
     dialect = connection.dialect
     each: list[tuple[Table, tuple[str, ...]]] = []
     values: Values = {}
-    for table, some in rows.items():
-        columns, own = parameters(dialect.name, table, some)
-        each.append((table, _sent(table, columns)))
+    for table, columns in rows.items():
+        varying, own = parameters(dialect.name, table, columns)
+        each.append((table, _sent(table, varying)))
         values |= {f"{table.name}_{name}": value for name, value in own.items()}
     await connection.fetch(_into_each(dialect, tuple(each)), values)
 
@@ -124,4 +127,6 @@ def _insert(dialect: str, table: Table, columns: Varying) -> Upsert:
 
 
 def _parameters(connection: Connection, table: Table, rows: Sequence[Values]) -> tuple[Varying, Values]:
-    return parameters(connection.dialect.name, table, rows) if len(rows) > 1 else (None, rows[0])
+    if len(rows) == 1:
+        return None, rows[0]
+    return parameters(connection.dialect.name, table, columns_of(table, rows))

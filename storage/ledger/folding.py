@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Column, Table, Uuid, bindparam, delete, func, select, tuple_
@@ -11,31 +12,41 @@ from storage.engine.statements.kept import Kept
 from storage.ledger.books import TIMES, Ledger
 from storage.tables.base import Values
 
+# Between so many of them, other work of the process has its turn.
+ROWS_AT_A_TIME = 1_000
 
-async def fold(connection: Connection, ledger: Ledger, workspace_id: UUID, most: int) -> int:
-    """Move up to `most` deltas of a workspace, which is locked, into the books; returns their number.
+
+class Folded(NamedTuple):
+    """How many deltas were moved, and the rows that they were combined to before."""
+
+    deltas: int
+    rows: int
+
+
+async def fold(connection: Connection, ledger: Ledger, workspace_id: UUID, most: int) -> Folded:
+    """Move up to `most` deltas of a workspace, which is locked, into the books.
 
     Without the lock, two folds could update the same rows in different orders, and wait for each other.
     """
     is_sqlite = isinstance(connection, SqliteThread)
     if is_sqlite and ledger.at_once:
-        return 0
+        return Folded(0, 0)
     some = _first(ledger.deltas) if is_sqlite else _taken(ledger)
     rows = await connection.fetch(some, {"home": workspace_id, "most": most})
-    if not rows:
-        return 0
-    if isinstance(connection, SqliteThread):
+    if rows and isinstance(connection, SqliteThread):
         deleting = _without_first(ledger.deltas).on(connection.dialect)
         values = {"home": workspace_id, "before": len(rows) - 1}
         connection.put_off(deleting.text, [deleting.arguments(values)])
     # PostgreSQL's end with how many they were.
     names = [*(column.name for column in _columns(ledger.deltas)), TIMES]
-    read = some.on(connection.dialect).converted(rows)
-    deltas: Sequence[Values] = [
-        dict(zip(names, row, strict=False), workspace_id=workspace_id) for row in read
-    ]
-    await add_to_books(connection, ledger, workspace_id, deltas)
-    return len(rows) if is_sqlite else sum([row[-1] for row in read])
+    read = some.on(connection.dialect)
+    for start in range(0, len(rows), ROWS_AT_A_TIME):
+        deltas: Sequence[Values] = [
+            dict(zip(names, row, strict=False), workspace_id=workspace_id)
+            for row in read.converted(rows[start : start + ROWS_AT_A_TIME])
+        ]
+        await add_to_books(connection, ledger, workspace_id, deltas)
+    return Folded(len(rows) if is_sqlite else sum([row[-1] for row in rows]), len(rows))
 
 
 async def add_to_books(

@@ -5,19 +5,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby, islice
-from operator import itemgetter
+from operator import attrgetter
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from storage.dialects.row_lists import Columns
 from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.inserts import insert_into_each, insert_late, insert_twice
 from storage.enums import FactKind
 from storage.ids import new_ids
+from storage.ledger.recording import insert_columns_at_end
 from storage.rows.rows import Values, table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metrics import MetricFactRow
 
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+# Deltas that travel with the last statement. Of more, each kind would make a statement of its own out of it,
+# and sends the rows that both tables get once.
+MOST_AT_END = 10
 _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
 
 
@@ -53,44 +59,64 @@ def moment_of(microseconds: int) -> datetime:
 async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     """Append facts to the log, with the deltas that the fold moves into the cells.
 
-    On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
+    Nothing in the transaction reads them: few travel with its last statement, and on SQLite all with the next
+    statement or the COMMIT.
     """
-    rows, deltas = _rows_of(facts)
-    if not rows:
+    if not facts:
         return
-    workspace_ids = set()
-    for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
-        note_measured(connection, workspace_id, min(map(itemgetter("moment"), own)))
-        workspace_ids.add(workspace_id)
-    if isinstance(connection, SqliteThread):
-        insert_late(connection, _facts, rows)
-        insert_late(connection, _deltas, deltas)
-        return
-    if len(deltas) == len(rows):
-        await insert_twice(connection, _facts, _deltas, rows)
-    else:
-        await insert_into_each(connection, {_facts: rows, _deltas: deltas})
-    note_deltas(connection, workspace_ids)
+    for workspace_id, own in groupby(facts, key=attrgetter("workspace_id")):
+        logged, waiting = _copies_of(list(own))
+        note_measured(connection, workspace_id, min([copies.row["moment"] for copies in logged]))
+        if isinstance(connection, SqliteThread):
+            insert_late(connection, _facts, _rows_of(logged))
+            insert_late(connection, _deltas, _rows_of(waiting))
+            continue
+        note_deltas(connection, (workspace_id,))
+        columns = {_facts: _columns_of(logged), _deltas: _columns_of(waiting)}
+        if connection.ending is not None and len(waiting) <= MOST_AT_END:
+            for table, cells in columns.items():
+                insert_columns_at_end(connection, workspace_id, table, cells)
+        elif waiting == logged:
+            await insert_twice(connection, _facts, _deltas, columns[_facts])
+        else:
+            await insert_into_each(connection, columns)
 
 
-def _rows_of(facts: Sequence[Fact]) -> tuple[list[Values], list[Values]]:
+class _Copies(NamedTuple):
+    """Rows that are equal to this one but for their ids."""
+
+    row: Values
+    ids: Sequence[UUID]
+
+
+def _copies_of(facts: Sequence[Fact]) -> tuple[list[_Copies], list[_Copies]]:
     """The rows of the log, and of the deltas: equal facts in a row are one delta if only their counts add up.
 
     Other sums are kept in halves, and the halves of a sum are not the sums of the halves.
     """
-    rows: list[Values] = []
-    deltas: list[Values] = []
+    logged: list[_Copies] = []
+    waiting: list[_Copies] = []
     ids = iter(new_ids(len(facts)))
     for fact, same in groupby(facts):
-        many = len(list(same))
-        first = row_of(fact, next(ids))
-        own = [first, *(first | {"id": id} for id in islice(ids, many - 1))]
-        rows += own
-        if fact.bytes or fact.amount or fact.fee or fact.parts:
-            deltas += own
-        else:
-            deltas.append(first | {"count": fact.count * many})
-    return rows, deltas
+        own = list(islice(ids, len(list(same))))
+        copies = _Copies(row_of(fact, own[0]), own)
+        logged.append(copies)
+        if len(own) > 1 and not (fact.bytes or fact.amount or fact.fee or fact.parts):
+            copies = _Copies(copies.row | {"count": fact.count * len(own)}, own[:1])
+        waiting.append(copies)
+    return logged, waiting
+
+
+def _columns_of(some: Sequence[_Copies]) -> Columns:
+    columns: dict[str, list[Any]] = {name: [] for name in some[0].row}
+    for row, ids in some:
+        for name, value in row.items():
+            columns[name] += [value] * len(ids)
+    return columns | {"id": [id for copies in some for id in copies.ids]}
+
+
+def _rows_of(some: Sequence[_Copies]) -> list[Values]:
+    return [copies.row | {"id": id} for copies in some for id in copies.ids]
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

@@ -71,6 +71,9 @@ class ResolvedPerson:
         return self.conflict or self.unknown_customer
 
 
+NO_PERSON = ResolvedPerson(None, None, None)
+
+
 async def persons_of(
     connection: Connection,
     database: Database,
@@ -86,7 +89,7 @@ async def persons_of(
     """
     not_empty = [reference for reference in references if reference != _NOBODY]
     if not not_empty:
-        return [ResolvedPerson(None, None, None)] * len(references)
+        return [NO_PERSON] * len(references)
     customers = await _referenced_customers(connection, workspace_id, not_empty)
     by_id = {row.id: row for row in customers}
     by_external_id = {row.external_id: row for row in customers if row.external_id is not None}

@@ -12,7 +12,7 @@ from storage.clock import now
 from storage.emails import fold_email
 from storage.tables.base import Values, table_of
 from storage.totals.lists import measured_columns
-from storage.types import JsonColumn, write_json
+from storage.types import JsonColumn, JsonText, write_json
 
 
 @cache
@@ -42,7 +42,7 @@ def written(model: type[SQLModel], rows: Sequence[Values]) -> Sequence[Values]:
     """The rows with the texts of the JSON values that are measured, so that each is written once."""
     columns = table_of(model).columns
     names = [name for name in measured_columns(model) if isinstance(columns[name].type, JsonColumn)]
-    if not names:
+    if all(isinstance(row[name], JsonText) for name in names for row in rows):
         return rows
     return [row | {name: write_json(row[name]) for name in names} for row in rows]
 

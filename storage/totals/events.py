@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 
 from sqlalchemy import FromClause, case, func, literal, select, true, union_all
 
@@ -14,6 +15,7 @@ from storage.tables.events.event_names import EventNameRow
 from storage.tables.events.events import EventRow
 from storage.types import CodePointText
 
+_COUNTED = itemgetter("workspace_id", "name", "source", "timestamp")
 _COMBINATIONS = {
     # A name has one source: ingestion refuses the names of the service's own events.
     "source": Combination.LEAST,
@@ -26,10 +28,8 @@ def events_of(rows: Sequence[Values], by: int) -> Iterator[tuple[Key, Row]]:
     """What new rows of events change. Raises `ValueError` for deleted ones."""
     if by < 0:
         raise ValueError("Events are never deleted: first and last ones would have to be found again.")
-    for row in rows:
-        moment = row["timestamp"]
-        key = row["workspace_id"], row["name"], hour_of(moment)
-        yield key, (str(row["source"]), by, moment, moment)
+    for workspace_id, name, source, moment in map(_COUNTED, rows):
+        yield (workspace_id, name, hour_of(moment)), (str(source), by, moment, moment)
 
 
 def _recounted(workspaces: Workspaces) -> FromClause:

@@ -116,7 +116,11 @@ def _changes(
         own = list(each)
         for columns in getattr(model, "counted", ()):
             name = list_name(model, columns)
-            for values, many in Counter([tuple([row[column] for column in columns]) for row in own]).items():
+            if not columns:
+                yield (workspace_id, name, ""), (len(own) * by,)
+                continue
+            cells = [[row[column] for row in own] for column in columns]
+            for values, many in Counter(zip(*cells, strict=True)).items():
                 if None not in values:
                     value = ",".join(write_value(dialect, value) for value in values)
                     yield (workspace_id, name, value), (many * by,)
@@ -127,7 +131,12 @@ def _sizes(
 ) -> Iterator[tuple[Key, Row]]:
     list = size_name(model)
     for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
-        size = sum([_octets(row.get(name)) for row in own for name in columns])
+        values = [row.get(name) for row in own for name in columns]
+        # Two objects may be equal although their parts, and so their texts, differ.
+        if isinstance(values[0], str) and values.count(values[0]) == len(values):
+            size = _octets(values[0]) * len(values)
+        else:
+            size = sum(map(_octets, values))
         yield (workspace_id, list, ""), (size * by,)
 
 

@@ -3,6 +3,7 @@
 It also gives the changes of the change log their positions.
 """
 
+from collections.abc import Sequence
 from time import monotonic, perf_counter
 from uuid import UUID
 
@@ -11,7 +12,7 @@ from sqlalchemy import ColumnElement, Select, Table, bindparam, select, union_al
 from storage.changes.numbering import number_changes
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
-from storage.ledger.folding import fold
+from storage.ledger.folding import Folded, fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.merges import fold_merge
 from storage.metrics.packs.ledger import CELLS
@@ -21,9 +22,12 @@ from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
 from storage.totals.events import EVENTS
 from storage.totals.lists import LISTS
 
-MOST_ROWS, FEWEST_ROWS = 1_000, 50
+# Of a piece, as rows that are written: a piece of more would hold the lock for long.
+MOST_ROWS = 1_000
 # SQLite has one writer: a fold that holds the lock for long would block all other writers.
-_SECONDS_ON_SQLITE = 0.015
+FEWEST_ON_SQLITE, _SECONDS_ON_SQLITE = 50, 0.015
+# PostgreSQL combines deltas before it returns them: if few rows are left, a piece takes as many deltas.
+MOST_DELTAS = 10_000
 
 LEDGERS = (CELLS, LISTS, EVENTS)
 _BEFORE_ALL = UUID(int=0)
@@ -62,7 +66,11 @@ class Fold:
         self._next_sweep = monotonic()
         # What is left of the workspaces that begin the round; None before a round.
         self._noted: list[UUID] | None = None
-        self._rows = FEWEST_ROWS if database.is_sqlite else MOST_ROWS
+        self._fewest, self._most = (
+            (FEWEST_ON_SQLITE, MOST_ROWS) if database.is_sqlite else (MOST_ROWS, MOST_DELTAS)
+        )
+        # The deltas of a piece.
+        self._size = self._fewest
         self._is_behind = False
         self._sweep_began = self._folded_until = monotonic()
 
@@ -87,16 +95,25 @@ class Fold:
             if not await lock_workspace(connection, workspace_id):
                 self._database.note_unfolded((workspace_id,))
                 return True
-            many = max([await fold(connection, ledger, workspace_id, self._rows) for ledger in LEDGERS])
-            many = max(many, await number_changes(connection, workspace_id, self._rows))
+            folded = [await fold(connection, ledger, workspace_id, self._size) for ledger in LEDGERS]
+            changes = min(self._size, MOST_ROWS)
+            numbered = await number_changes(connection, workspace_id, changes)
             had_merge = await fold_merge(connection, workspace_id)
-        if many == self._rows or had_merge:
+        is_full = any(each.deltas == self._size for each in folded)
+        if is_full or numbered == changes or had_merge:
             self._is_behind = True
             self._database.note_unfolded((workspace_id,))
-        if self._database.is_sqlite and many == self._rows:
-            fitting = round(self._rows * _SECONDS_ON_SQLITE / (perf_counter() - begun))
-            self._rows = min(max(fitting, FEWEST_ROWS), MOST_ROWS, self._rows * 2)
+        if is_full:
+            self._size = self._fitting(folded, perf_counter() - begun)
         return True
+
+    def _fitting(self, folded: Sequence[Folded], seconds: float) -> int:
+        """The deltas of the next piece, after a full one that took so long."""
+        if self._database.is_sqlite:
+            part = _SECONDS_ON_SQLITE / seconds
+        else:
+            part = MOST_ROWS / max(each.rows for each in folded)
+        return min(max(round(self._size * part), self._fewest), self._most, self._size * 2)
 
     async def _next(self) -> UUID | None:
         """The next workspace of the round; None at its end."""

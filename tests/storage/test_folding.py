@@ -7,16 +7,18 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import select, update
+from sqlalchemy import func, insert, select, update
 
 from resolvers.accounts.users import create_user
 from resolvers.workspaces.administration import insert_workspace
+from storage.engine.before_commit import note_deltas
 from storage.engine.database import MOST_UNFOLDED, Database
 from storage.enums import FactKind
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import Fact, record_facts
 from storage.migrations.run import upgrade
 from storage.rows.rows import table_of
+from storage.tables.events.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
 from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonCellRow
 from storage.upkeep import folding
 from storage.upkeep.folding import Fold
@@ -161,3 +163,28 @@ async def test_of_many_that_lock_a_workspace_for_the_first_time_one_at_a_time_ha
             holders.pop()
 
     await asyncio.gather(*(hold() for _ in range(10)))
+
+
+# SQLite has no deltas of totals.
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True, scope="session")
+@pytest.mark.parametrize(("names", "pieces"), [(50, 3), (3_500, 4)])
+async def test_a_piece_takes_more_deltas_if_few_rows_are_left_of_them(database, homes, names, pieces):
+    fold = Fold(database, HOUR)
+    await one_round(fold)
+    deltas, counts = table_of(EventDeltaRow), table_of(EventCountRow)
+    moments = {"hour": FIRST, "first_seen": FIRST, "last_seen": FIRST}
+    async with database.write() as connection:
+        rows = [
+            {"workspace_id": homes[0], "name": f"n{number % names}", "id": uuid4(), "source": "user"}
+            | {"occurrences": 1, **moments}
+            for number in range(3_500)
+        ]
+        await connection.execute(insert(deltas), rows)
+        note_deltas(connection, homes[:1])
+    with noted(database) as statements:
+        await one_round(fold)
+    assert len([each for each in statements if "DELETE FROM event_deltas" in each]) == pieces
+    async with database.read() as connection:
+        own = (counts.c.workspace_id == homes[0]) & (counts.c.period == "hour")
+        numbers = select(func.count(), func.sum(counts.c.occurrences)).where(own, counts.c.name != ALL_NAMES)
+        assert tuple((await connection.execute(numbers)).one()) == (names, 3_500)

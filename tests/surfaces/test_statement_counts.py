@@ -115,3 +115,14 @@ async def test_a_new_customer_takes_two_statements_with_its_member_event_and_tot
         created, statements = await noting("POST", "/api/customers/", json=body)
         assert [member["role"] for member in created["members"]] == ["owner"]
     assert len(statements) == (2 if gateway.database.is_sqlite else 3)
+
+
+async def test_what_a_batch_of_events_measures_is_written_with_what_it_counts(gateway, noting):
+    events = {"events": [{"name": name} for name in ("opened", "opened", "closed")]}
+    await noting("POST", "/api/events/ingest", json=events)
+    answer, statements = await noting("POST", "/api/events/ingest", json=events)
+    assert answer["inserted"] == 3
+    with_facts = [statement for statement in statements if "metric_facts" in statement]
+    # On SQLite they travel with the COMMIT.
+    assert len(with_facts) == (0 if gateway.database.is_sqlite else 1)
+    assert all("event_deltas" in each and "INTO changes" in each for each in with_facts)

@@ -79,7 +79,7 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
             progress.advance(task, len(histories))
     async with database.write() as connection:
         await lock_workspace(connection, workspace_id, wait=True)
-        while await fold(connection, LISTS, workspace_id, DELTAS_AT_A_TIME):
+        while (await fold(connection, LISTS, workspace_id, DELTAS_AT_A_TIME)).deltas:
             pass
         await _date_arrivals(connection, workspace_id)
     await rebuild(database, workspace_id, [EVENTS])
