@@ -47,15 +47,15 @@ class DatabaseSettings(BaseModel):
         ),
     ] = None
     database_long_connections: Annotated[
-        int,
+        int | None,
         Field(
             ge=1,
             le=500,
-            description="How many of these are used at a time for statements that lasted longer than 100 ms, "
-            "or that were not run before. Each keeps about one processor of the database busy: an eighth of "
-            "them is a good number.",
+            description="Of these connections, how many are used at a time for statements that last longer "
+            "than 100 ms, each of which keeps a processor of the database busy; if not set, half as many as "
+            "there are processors on the gateway's machine.",
         ),
-    ] = 1
+    ] = None
     database_node_connections: Annotated[
         int,
         Field(

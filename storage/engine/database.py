@@ -75,8 +75,8 @@ class Database:
     `write` ends. `watch` is entered around each statement.
 
     A unit is done for its `payer`, whose key holds at most `most_of_one` connections of each pool at a time,
-    by default a quarter, and `most_long` for statements that last long; units without one only wait for the
-    pool.
+    by default a quarter, and of these `most_long` for statements that last long, by default half as many as
+    this machine has processors; units without one only wait for the pool.
 
     `fetch` and `in_snapshot` may be answered by the replica if `replica_for` has the workspaces that they
     read: it does so while it holds every write to these that was noted, and the primary if it fails.
@@ -91,7 +91,7 @@ class Database:
         watch: StatementWatch | None = None,
         *,
         most_of_one: int | None = None,
-        most_long: int = 1,
+        most_long: int | None = None,
     ) -> None:
         self._terms, self._watch = terms or Terms(), watch
         self._most = {"most_of_one": most_of_one or max(1, pool_size // PART), "most_long": most_long}

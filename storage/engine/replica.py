@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from storage.engine.connections import DRIVER_ERRORS, Connection, Values
 from storage.engine.last_writes import LastWrites
+from storage.engine.lending.long_work import LONG_SECONDS
 from storage.engine.lending.pool import Connections
 from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage, is_over_limit
 from storage.engine.payers import Payer
@@ -91,17 +92,17 @@ class Replica:
         if payer is None:
             return await self.run(lambda connection: connection.fetch(kept, values))
         work, key = self.pool.long_work, payer.key
+        debt = work.debt(key, kept)
 
         async def read(connection: Connection) -> Sequence[Any]:
-            began, has_ended = monotonic(), False
-            try:
-                rows = await connection.fetch(kept, values)
-                has_ended = True
-            finally:
-                work.note(key, kept, monotonic() - began, has_ended=has_ended)
+            began = monotonic()
+            rows = await connection.fetch(kept, values)
+            seconds = monotonic() - began
+            if debt != 0 or seconds > LONG_SECONDS:
+                work.note(key, kept, seconds)
             return rows
 
-        async with nullcontext() if work.is_quick(key, kept) else work.turn(key):
+        async with nullcontext() if debt == 0 else work.turn(key, is_new=debt is None):
             return await self.run(read, payer)
 
     async def run(

@@ -58,7 +58,8 @@ async def shares_of(gateway: Gateway, tenant: Tenant, surface: Any = Rest) -> di
 
 
 async def are_waiting(gateway: Gateway, many: int) -> bool:
-    return gateway.database.pools["primary"].waiting == many
+    pool = gateway.database.pools["primary"]
+    return pool.waiting + pool.long_work.waiting == many
 
 
 @pytest.mark.parametrize("surface", SURFACES)
@@ -79,7 +80,7 @@ async def test_a_tenant_whose_statements_do_not_end_keeps_no_other_waiting(
 
 
 @pytest.mark.parametrize("surface", SURFACES)
-async def test_a_long_filter_keeps_neither_its_tenants_quick_lists_waiting_nor_others(
+async def test_filters_wait_for_each_other_and_keep_neither_quick_lists_nor_others_waiting(
     gateway: Gateway, slow: Tenant, quick: Tenant, surface: Any
 ) -> None:
     def filtered(tenant: Tenant) -> Any:
@@ -90,7 +91,7 @@ async def test_a_long_filter_keeps_neither_its_tenants_quick_lists_waiting_nor_o
     for _ in range(3):
         await shares_of(gateway, slow, surface)
     long_work = gateway.database.pools["primary"].long_work
-    async with long_work.turn(f"workspace:{slow.id}"):
+    async with long_work.turn(f"workspace:{slow.id}", is_new=True):
         asked = [asyncio.create_task(filtered(slow)) for _ in range(POOL + 2)]
         await until(lambda: are_waiting(gateway, len(asked)))
         await shares_of(gateway, slow, surface)

@@ -13,6 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from storage.dialects.sqlite import reader
 from storage.engine.database import Database
 from storage.engine.lending import long_work, pool
+from storage.engine.lending.long_work import LongWork
 from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
 
@@ -26,7 +27,7 @@ async def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncI
     monkeypatch.setattr(reader, "MOST_SECONDS", 0)
     monkeypatch.setattr(reader, "STEPS", 1)
     monkeypatch.setattr(pool, "monotonic", float)
-    opened = Database(database_url, pool_size=8)
+    opened = Database(database_url, pool_size=8, most_long=1)
     yield opened
     await opened.close()
 
@@ -52,15 +53,19 @@ async def begin(database: Database, kept: Kept) -> "asyncio.Task[int]":
     return task
 
 
+def long_work_of(database: Database) -> LongWork:
+    return database.pools["primary"].long_work
+
+
 def waiting(database: Database) -> int:
-    return database.pools["primary"].waiting
+    return long_work_of(database).waiting
 
 
 async def test_a_long_statement_waits_for_another_one_of_its_key_and_for_nothing_else(database, monkeypatch):
     with lasting(0.25, monkeypatch):
         await run(database, ONE)
     await run(database, TWO)
-    async with database.pools["primary"].long_work.turn(CALLER.key):
+    async with long_work_of(database).turn(CALLER.key):
         long = await begin(database, ONE)
         assert waiting(database) == 1
         assert await run(database, TWO) == 2
@@ -71,25 +76,33 @@ async def test_a_long_statement_waits_for_another_one_of_its_key_and_for_nothing
     assert waiting(database) == 0
 
 
-async def test_a_statement_is_quick_again_after_as_many_quick_runs_as_it_lasted_tenths_of_a_second(
+async def test_a_statement_is_quick_again_after_as_many_quick_runs_as_it_lasted_hundredths_of_a_second(
     database, monkeypatch
 ):
-    with lasting(0.35, monkeypatch):
+    with lasting(0.125, monkeypatch):
         await run(database, ONE)
-    for is_long in (True, True, True, False):
-        async with database.pools["primary"].long_work.turn(CALLER.key):
+    for is_long in [True] * 12 + [False]:
+        async with long_work_of(database).turn(CALLER.key):
             task = await begin(database, ONE)
             assert waiting(database) == is_long
         await task
 
 
-async def test_a_statement_that_its_key_has_not_run_waits_like_a_long_one(database):
-    async with database.pools["primary"].long_work.turn(CALLER.key):
+async def test_a_statement_that_its_key_has_not_run_waits_for_others_that_are_new_and_not_for_long_ones(
+    database,
+):
+    async with long_work_of(database).turn(CALLER.key, is_new=True):
         task = await begin(database, ONE)
         assert waiting(database) == 1
     await task
-    async with database.pools["primary"].long_work.turn(CALLER.key):
-        assert await run(database, ONE) == 1
+    async with long_work_of(database).turn(CALLER.key):
+        assert await run(database, TWO) == 2
+
+
+async def test_a_short_read_of_sqlite_is_known_to_be_quick_after_its_first_run(database, monkeypatch):
+    monkeypatch.setattr(reader, "MOST_SECONDS", 60)
+    await run(database, ONE)
+    assert long_work_of(database).debt(CALLER.key, ONE) == 0
 
 
 async def test_a_run_that_did_not_end_does_not_make_a_statement_quick(database):
@@ -97,25 +110,27 @@ async def test_a_run_that_did_not_end_does_not_make_a_statement_quick(database):
     for _ in range(2):
         with pytest.raises(Exception, match="nothing"):
             await run(database, broken)
-        assert not database.pools["primary"].long_work.is_quick(CALLER.key, broken)
+        assert long_work_of(database).debt(CALLER.key, broken) is None
 
 
 async def test_several_may_run_at_a_time_where_the_setting_says_so(database_url, monkeypatch):
     monkeypatch.setattr(reader, "MOST_SECONDS", 0)
     monkeypatch.setattr(reader, "STEPS", 1)
     database = Database(database_url, pool_size=8, most_long=2)
-    turns = database.pools["primary"].long_work
+    with lasting(0.5, monkeypatch):
+        await run(database, ONE)
+    turns = long_work_of(database)
     async with turns.turn(CALLER.key):
         assert await run(database, ONE) == 1
         async with turns.turn(CALLER.key):
-            task = await begin(database, TWO)
+            task = await begin(database, ONE)
             assert waiting(database) == 1
-        assert await task == 2
+        assert await task == 1
     await database.close()
 
 
 async def test_who_gives_up_leaves_the_turn_to_the_next(database, monkeypatch):
-    async with database.pools["primary"].long_work.turn(CALLER.key):
+    async with long_work_of(database).turn(CALLER.key, is_new=True):
         cancelled = await begin(database, ONE)
         cancelled.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -129,8 +144,12 @@ async def test_who_gives_up_leaves_the_turn_to_the_next(database, monkeypatch):
 
 async def test_what_is_known_of_statements_is_bounded(database, monkeypatch):
     monkeypatch.setattr(long_work, "MOST_RECORDS", 1)
-    work = database.pools["primary"].long_work
-    for kept, other in ((ONE, TWO), (TWO, ONE)):
+    for kept, other in ((ONE, TWO), (TWO, ONE), (TWO, ONE)):
         await run(database, kept)
-        assert work.is_quick(CALLER.key, kept)
-        assert not work.is_quick(CALLER.key, other)
+        assert long_work_of(database).debt(CALLER.key, kept) == 0
+        assert long_work_of(database).debt(CALLER.key, other) is None
+
+
+def test_no_statement_is_taken_for_another_that_was_forgotten():
+    numbers = [Kept(text("SELECT 1")).number for _ in range(3)]
+    assert len(set(numbers)) == 3

@@ -5,58 +5,66 @@ not wait for its long ones.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from os import cpu_count
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from storage.engine.lending.waits import PATIENCE_SECONDS
+from storage.engine.statements.kept import Kept
 
 LONG_SECONDS = 0.1
-# How often a statement that was long has to be quick to be so again, at most.
-MOST_DEBT = 100
+# How often a statement that was long has to be quick to be so again: for each second, and at most.
+DEBT_PER_SECOND, MOST_DEBT = 100, 100
 # After so many all are forgotten. A record takes some 200 bytes.
 MOST_RECORDS = 20_000
 
 
-class LongWork:
-    """Gives each key `most` turns at a time for statements that were long, or that it has not run before.
+def default_most(most_of_one: int) -> int:
+    """Half as many as this machine has processors: that of the database is taken to have as many."""
+    return max(1, min(most_of_one, (cpu_count() or 1) // 2))
 
-    One that was long is quick again after as many quick runs as there are 100 ms in the long one.
+
+class LongWork:
+    """Gives each key `most` turns at a time for statements that were long, and one for those it never ran.
+
+    One that was long is quick again after as many quick runs as there are 10 ms in the long one.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        # The quick runs that each statement of a key still needs. By hash, so that it keeps no statement.
-        self._needed: dict[tuple[str, int], int] = {}
-        self._turns: dict[str, asyncio.Semaphore] = {}
-        self._users: dict[str, int] = {}
+        # The quick runs that each statement of a key still needs.
+        self._debts: dict[tuple[str, int], int] = {}
+        # By key, for long statements and for new ones.
+        self._turns: dict[tuple[str, bool], asyncio.Semaphore] = {}
+        self._users: dict[tuple[str, bool], int] = {}
         self.waiting = 0
 
-    def is_quick(self, key: str, statement: Hashable) -> bool:
-        return self._needed.get((key, hash(statement))) == 0
+    def debt(self, key: str, kept: Kept) -> int | None:
+        """How often it has to be quick; None if nothing is known of it."""
+        return self._debts.get((key, kept.number))
 
-    def was_long(self, key: str, statement: Hashable) -> bool:
-        return self._needed.get((key, hash(statement)), 0) > 0
-
-    def note(self, key: str, statement: Hashable, seconds: float, *, has_ended: bool = True) -> None:
+    def note(self, key: str, kept: Kept, seconds: float, *, has_ended: bool = True) -> None:
         """Note how long a run of the statement lasted; one that did not end only tells if it was long."""
-        record = key, hash(statement)
+        record = key, kept.number
+        debt = self._debts.get(record)
         if seconds > LONG_SECONDS:
-            needed = min(MOST_DEBT, int(seconds / LONG_SECONDS))
+            left = min(MOST_DEBT, int(seconds * DEBT_PER_SECOND))
         elif has_ended:
-            needed = max(0, self._needed.get(record, 0) - 1)
+            left = max(0, (debt or 0) - 1)
         else:
             return
-        if len(self._needed) >= MOST_RECORDS:
-            self._needed.clear()
-        self._needed[record] = needed
+        if debt is None and len(self._debts) >= MOST_RECORDS:
+            self._debts.clear()
+        self._debts[record] = left
 
     @asynccontextmanager
-    async def turn(self, key: str) -> AsyncIterator[None]:
+    async def turn(self, key: str, *, is_new: bool = False) -> AsyncIterator[None]:
         """A turn of the key, in the order of asking. Raises SQLAlchemy's `TimeoutError` if none comes."""
-        turns = self._turns.setdefault(key, asyncio.Semaphore(self._most))
-        self._users[key] = self._users.get(key, 0) + 1
+        queue = key, is_new
+        turns = self._turns.setdefault(queue, asyncio.Semaphore(1 if is_new else self._most))
+        self._users[queue] = self._users.get(queue, 0) + 1
         try:
             if turns.locked():
                 await self._wait(turns)
@@ -67,9 +75,9 @@ class LongWork:
             finally:
                 turns.release()
         finally:
-            self._users[key] -= 1
-            if not self._users[key]:
-                del self._users[key], self._turns[key]
+            self._users[queue] -= 1
+            if not self._users[queue]:
+                del self._users[queue], self._turns[queue]
 
     async def _wait(self, turns: asyncio.Semaphore) -> None:
         self.waiting += 1

@@ -15,7 +15,7 @@ from storage.engine.connections import (
     Values,
 )
 from storage.engine.engines import keep_alive
-from storage.engine.lending.long_work import LONG_SECONDS, LongWork
+from storage.engine.lending.long_work import LONG_SECONDS, LongWork, default_most
 from storage.engine.lending.waits import Waits
 from storage.engine.outages import DatabaseUnreachable, is_lost
 from storage.engine.payers import PART, Held, Payer, key_of
@@ -28,10 +28,10 @@ PostgresqlKind: TypeAlias = Callable[[AsyncConnection, Any, Watching, Terms], Po
 class Connections:
     """A pool of at most `size` connections: the one used last is lent first.
 
-    A payer's key holds at most `most_of_one`, by default a quarter, and `most_long` for statements that last
-    long. Of the units of work that wait, the keys take turns, and those of one key are served in the order of
-    asking: a connection that is given back goes straight to the next one. `watch` is entered around each
-    statement.
+    A payer's key holds at most `most_of_one`, by default a quarter, and of these `most_long` for statements
+    that last long. Of the units of work that wait, the keys take turns, and those of one key are served in
+    the order of asking: a connection that is given back goes straight to the next one. `watch` is entered
+    around each statement.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Connections:
         watch: StatementWatch | None = None,
         *,
         most_of_one: int | None = None,
-        most_long: int = 1,
+        most_long: int | None = None,
     ) -> None:
         self.engine = engine
         self._terms = terms
@@ -53,8 +53,9 @@ class Connections:
         self._free: list[Connection] = []
         # How many more connections may be opened.
         self._left = size
-        self._held = Held(most_of_one or max(1, size // PART))
-        self.long_work = LongWork(most_long)
+        most_of_one = most_of_one or max(1, size // PART)
+        self._held = Held(most_of_one)
+        self.long_work = LongWork(most_long or default_most(most_of_one))
         self._kind: PostgresqlKind = PostgresqlConnection
         self._opened: WeakSet[PostgresqlConnection] = WeakSet()
         self._waits = Waits()
@@ -71,7 +72,7 @@ class Connections:
     @property
     def waiting(self) -> int:
         """How many units of work wait for a connection."""
-        return len(self._waits) + self.long_work.waiting
+        return len(self._waits)
 
     def _take_fresh(self, payer: Payer | None) -> Connection | None:
         """The connection used last, if it is free, surely usable, and the payer may have it."""
@@ -99,12 +100,15 @@ class Connections:
         self, kept: Kept, values: Values, payer: Payer | None = None
     ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of one kept statement, which commits by itself."""
-        if payer is None or self.long_work.is_quick(payer.key, kept):
+        debt = 0 if payer is None else self.long_work.debt(payer.key, kept)
+        if payer is None or debt == 0:
             return self._fetch(kept, values, payer)
-        return self._fetch_in_turn(kept, values, payer)
+        return self._fetch_in_turn(kept, values, payer, is_new=debt is None)
 
-    async def _fetch_in_turn(self, kept: Kept, values: Values, payer: Payer) -> Sequence[Any]:
-        async with self.long_work.turn(payer.key):
+    async def _fetch_in_turn(
+        self, kept: Kept, values: Values, payer: Payer, *, is_new: bool
+    ) -> Sequence[Any]:
+        async with self.long_work.turn(payer.key, is_new=is_new):
             return await self._fetch(kept, values, payer, is_quick=False)
 
     async def _fetch(
@@ -115,7 +119,7 @@ class Connections:
         try:
             rows = await connection.fetch(kept, values)
         except BaseException as error:
-            if payer is not None:
+            if payer is not None and not is_lost(error):
                 self.long_work.note(payer.key, kept, monotonic() - began, has_ended=False)
             await self.end_use(connection, error)
             raise

@@ -30,7 +30,8 @@ class SqliteConnections(Connections):
 
     async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
         written = kept.on(self.engine.dialect)
-        if written.depends_on_values or (payer and self.long_work.was_long(payer.key, kept)):
+        debt = None if payer is None else self.long_work.debt(payer.key, kept)
+        if written.depends_on_values or debt:
             # An index of trigrams looks for rows in one step of SQLite, which nothing can stop. What was long
             # would be stopped, and begin again.
             return await super().fetch(kept, values, payer)
@@ -40,6 +41,8 @@ class SqliteConnections(Connections):
             # A watch sees the statement twice.
             return await super().fetch(kept, values, payer)
         self.watching.tell(written.text)
+        if debt is None and payer is not None:
+            self.long_work.note(payer.key, kept, 0)
         return rows
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ long as the driver needs to run it. A kept statement has places (`bindparam`) fo
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, Self
 
 from sqlalchemy import Executable, Select
@@ -15,6 +16,7 @@ from storage.dialects.json_rows import has_written_lines
 from storage.dialects.parts import depends_on_values
 from storage.dialects.processors import from_driver, to_driver
 
+_numbers = count()
 _PLACE = re.compile(r"\$(\d+)")
 
 
@@ -118,9 +120,11 @@ class Kept:
     take ten times the memory of the text.
     """
 
-    __slots__ = ("_statement", "_texts")
+    __slots__ = ("_statement", "_texts", "number")
 
     def __init__(self, statement: Executable, dialect: Dialect | None = None) -> None:
+        # Unlike its address, no later statement of the process has it.
+        self.number = next(_numbers)
         self._statement: Executable | None = statement if dialect is None else None
         self._texts: dict[str, KeptText] = {}
         if dialect is not None:
@@ -130,7 +134,7 @@ class Kept:
     def of_text(cls, written: KeptText, dialect: Dialect) -> Self:
         """A statement that is compiled for this database only."""
         kept = cls.__new__(cls)
-        kept._statement, kept._texts = None, {dialect.name: written}
+        kept.number, kept._statement, kept._texts = next(_numbers), None, {dialect.name: written}
         return kept
 
     def on(self, dialect: Dialect) -> KeptText:
