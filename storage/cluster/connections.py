@@ -14,9 +14,9 @@ from storage.cluster.nodes import PART_OF_NODE, HeldOnNodes, Nodes
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import PostgresqlConnection, Values
 from storage.engine.database import Database
-from storage.engine.lending.pool import Connections
 from storage.engine.outages import NodeUnreachable, has_state
 from storage.engine.payers import key_of
+from storage.engine.pool import Connections
 from storage.engine.statements.kept import KeptText
 from storage.engine.statements.watched import Watching
 

@@ -20,9 +20,9 @@ from storage.cluster.nodes import Nodes, Place
 from storage.cluster.shards import OwnTables, make_texts
 from storage.engine.connections import DRIVER_ERRORS, Connection, Values
 from storage.engine.database import Database
-from storage.engine.lending.pool import Connections
 from storage.engine.outages import NodeUnreachable, has_state, is_lost
 from storage.engine.payers import Payer
+from storage.engine.pool import Connections
 from storage.engine.statements.kept import Kept, KeptText
 from storage.workspaces.distribution import REFERENCE
 

@@ -27,10 +27,10 @@ from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
-from storage.engine.lending.pool import Connections
-from storage.engine.lending.sqlite_pool import SqliteConnections
 from storage.engine.payers import PART, Payer, paying
+from storage.engine.pool import Connections
 from storage.engine.replica import Replica, ReplicaFailed
+from storage.engine.sqlite_pool import SqliteConnections
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import Listener, StatementWatch
 from storage.enums import ActorKind

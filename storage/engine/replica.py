@@ -15,11 +15,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from storage.engine.connections import DRIVER_ERRORS, Connection, Values
 from storage.engine.last_writes import LastWrites
-from storage.engine.lending.long_work import LONG_SECONDS
-from storage.engine.lending.pool import Connections
 from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage, is_over_limit
 from storage.engine.payers import Payer
+from storage.engine.pool import Connections
 from storage.engine.statements.kept import Kept
+from storage.engine.turns.long_work import LONG_SECONDS
 
 log = structlog.get_logger()
 

@@ -13,7 +13,8 @@ from oauth.credentials import digest
 from oauth.scopes import WORKSPACE_SCOPES, Scope
 from resolvers.operations.declaration import LARGEST_BODY
 from storage.clock import now
-from storage.engine.lending import pool, waits
+from storage.engine import pool
+from storage.engine.turns import waits
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.workspaces.workspaces import WorkspaceRow

@@ -11,8 +11,7 @@ import pytest
 import pytest_asyncio
 
 from storage.dialects.sqlite import reader
-from storage.engine import payers
-from storage.engine.lending import pool
+from storage.engine import payers, pool
 from storage.engine.payers import Payer
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.measures.patience import until

@@ -16,8 +16,8 @@ from storage.engine import connections
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.database import Database
-from storage.engine.lending import waits
 from storage.engine.outages import is_outage
+from storage.engine.turns import waits
 from tests.support.measures.patience import until
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")

@@ -11,11 +11,12 @@ from sqlalchemy import text
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from storage.dialects.sqlite import reader
+from storage.engine import pool
 from storage.engine.database import Database
-from storage.engine.lending import long_work, pool
-from storage.engine.lending.long_work import LongWork
 from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept
+from storage.engine.turns import long_work
+from storage.engine.turns.long_work import LongWork
 
 ONE, TWO = Kept(text("SELECT 1")), Kept(text("SELECT 2"))
 CALLER = Payer("one")

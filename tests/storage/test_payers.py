@@ -10,10 +10,10 @@ import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage.engine import payers
+from storage.engine import payers, pool
 from storage.engine.database import Database
-from storage.engine.lending import pool, waits
 from storage.engine.payers import Payer
+from storage.engine.turns import waits
 
 ONE = text("SELECT 1")
 SHARE = 2

@@ -9,8 +9,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from storage.dialects.sqlite import reader
 from storage.engine.database import Database
-from storage.engine.lending import waits
 from storage.engine.statements.kept import Kept
+from storage.engine.turns import waits
 
 NUMBERS = Kept(text("SELECT value FROM numbers ORDER BY value"))
 COUNT = """

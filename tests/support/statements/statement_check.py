@@ -30,7 +30,7 @@ _PLUMBING = frozenset(
         "storage/engine/database.py",
         "storage/cluster/connections.py",
         "storage/cluster/nodes.py",
-        "storage/engine/lending/pool.py",
+        "storage/engine/pool.py",
         "storage/engine/replica.py",
         "storage/rows/rows.py",
         "storage/engine/inserts.py",

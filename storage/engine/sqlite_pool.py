@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from storage.dialects.sqlite.reader import SqliteReader
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Values
-from storage.engine.lending.pool import Connections
 from storage.engine.payers import Payer
+from storage.engine.pool import Connections
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import StatementWatch
 

@@ -5,20 +5,18 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-
-from storage.engine.connections import Connection
 
 # How long a unit of work waits for a connection.
 PATIENCE_SECONDS = 30
 
 
 class Waiter(NamedTuple):
-    """A unit of work that waits: for a connection, or None if it is to open one. It gives up at `end`."""
+    """A unit of work that waits for a connection, or for None if it is to open one. It gives up at `end`."""
 
-    served: "asyncio.Future[Connection | None]"
+    served: "asyncio.Future[Any]"
     end: float
 
 

@@ -11,8 +11,8 @@ from os import cpu_count
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage.engine.lending.waits import PATIENCE_SECONDS
 from storage.engine.statements.kept import Kept
+from storage.engine.turns.waits import PATIENCE_SECONDS
 
 LONG_SECONDS = 0.1
 # How often a statement that was long has to be quick to be so again: for each second, and at most.

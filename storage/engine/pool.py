@@ -15,12 +15,12 @@ from storage.engine.connections import (
     Values,
 )
 from storage.engine.engines import keep_alive
-from storage.engine.lending.long_work import LONG_SECONDS, LongWork, default_most
-from storage.engine.lending.waits import Waits
 from storage.engine.outages import DatabaseUnreachable, is_lost
 from storage.engine.payers import PART, Held, Payer, key_of
 from storage.engine.statements.kept import Kept
 from storage.engine.statements.watched import StatementWatch, Watching, watch_engine
+from storage.engine.turns.long_work import LONG_SECONDS, LongWork, default_most
+from storage.engine.turns.waits import Waits
 
 PostgresqlKind: TypeAlias = Callable[[AsyncConnection, Any, Watching, Terms], PostgresqlConnection]
 
