@@ -59,7 +59,9 @@ class Live:
 
     def __init__(self, address: str, tenant: Tenant, clock: MovedLoop) -> None:
         self.address, self.tenant, self.clock = address, tenant, clock
-        self.client = httpx.Client(base_url=f"{address}/api", timeout=PATIENCE_SECONDS)
+        # The gateway closes idle connections when its clock moves on: a request may be on its way on one.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self.client = httpx.Client(base_url=f"{address}/api", timeout=PATIENCE_SECONDS, limits=limits)
 
     def send(self, method: str, path: str, token: str | None = None, **body: Any) -> Any:
         headers = {"Authorization": f"Bearer {token or self.tenant.token}"}
