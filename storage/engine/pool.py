@@ -1,5 +1,6 @@
 """The pool that lends connections to units of work."""
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic
 from typing import Any, TypeAlias
@@ -209,7 +210,7 @@ class Connections:
 
     async def _wait(self, key: str | None) -> Connection | None:
         waiter = self._waits.add(key)
-        served = waiter.served
+        served: asyncio.Future[Connection | None] = waiter.served
         try:
             return await served
         except BaseException:
