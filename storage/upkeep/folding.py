@@ -69,8 +69,9 @@ class Fold:
         self._fewest, self._most = (
             (FEWEST_ON_SQLITE, MOST_ROWS) if database.is_sqlite else (MOST_ROWS, MOST_DELTAS)
         )
-        # The deltas of a piece.
-        self._size = self._fewest
+        # The deltas of the next piece of a workspace whose last one was full, or on SQLite of any: how much
+        # deltas are combined, the next workspace's are not. Its piece begins with the fewest.
+        self._sizes: dict[UUID | None, int] = {}
         self._is_behind = False
         self._sweep_began = self._folded_until = monotonic()
 
@@ -90,30 +91,34 @@ class Fold:
         if workspace_id is None:
             is_behind, self._is_behind = self._is_behind, False
             return is_behind
+        of = None if self._database.is_sqlite else workspace_id
+        size = self._sizes.pop(of, self._fewest)
         async with self._database.write() as connection:
             begun = perf_counter()
             if not await lock_workspace(connection, workspace_id):
                 self._database.note_unfolded((workspace_id,))
                 return True
-            folded = [await fold(connection, ledger, workspace_id, self._size) for ledger in LEDGERS]
-            changes = min(self._size, MOST_ROWS)
+            folded = [await fold(connection, ledger, workspace_id, size) for ledger in LEDGERS]
+            changes = min(size, MOST_ROWS)
             numbered = await number_changes(connection, workspace_id, changes)
             had_merge = await fold_merge(connection, workspace_id)
-        is_full = any(each.deltas == self._size for each in folded)
+        is_full = any(each.deltas == size for each in folded)
         if is_full or numbered == changes or had_merge:
             self._is_behind = True
             self._database.note_unfolded((workspace_id,))
         if is_full:
-            self._size = self._fitting(folded, perf_counter() - begun)
+            self._sizes[of] = self._fitting(size, folded, perf_counter() - begun)
+        elif of is None:
+            self._sizes[of] = size
         return True
 
-    def _fitting(self, folded: Sequence[Folded], seconds: float) -> int:
+    def _fitting(self, size: int, folded: Sequence[Folded], seconds: float) -> int:
         """The deltas of the next piece, after a full one that took so long."""
         if self._database.is_sqlite:
             part = _SECONDS_ON_SQLITE / seconds
         else:
             part = MOST_ROWS / max(each.rows for each in folded)
-        return min(max(round(self._size * part), self._fewest), self._most, self._size * 2)
+        return min(max(round(size * part), self._fewest), self._most, size * 2)
 
     async def _next(self) -> UUID | None:
         """The next workspace of the round; None at its end."""

@@ -171,16 +171,8 @@ async def test_of_many_that_lock_a_workspace_for_the_first_time_one_at_a_time_ha
 async def test_a_piece_takes_more_deltas_if_few_rows_are_left_of_them(database, homes, names, pieces):
     fold = Fold(database, HOUR)
     await one_round(fold)
-    deltas, counts = table_of(EventDeltaRow), table_of(EventCountRow)
-    moments = {"hour": FIRST, "first_seen": FIRST, "last_seen": FIRST}
-    async with database.write() as connection:
-        rows = [
-            {"workspace_id": homes[0], "name": f"n{number % names}", "id": uuid4(), "source": "user"}
-            | {"occurrences": 1, **moments}
-            for number in range(3_500)
-        ]
-        await connection.execute(insert(deltas), rows)
-        note_deltas(connection, homes[:1])
+    counts = table_of(EventCountRow)
+    await add_event_deltas(database, homes[0], names)
     with noted(database) as statements:
         await one_round(fold)
     assert len([each for each in statements if "DELETE FROM event_deltas" in each]) == pieces
@@ -188,3 +180,29 @@ async def test_a_piece_takes_more_deltas_if_few_rows_are_left_of_them(database, 
         own = (counts.c.workspace_id == homes[0]) & (counts.c.period == "hour")
         numbers = select(func.count(), func.sum(counts.c.occurrences)).where(own, counts.c.name != ALL_NAMES)
         assert tuple((await connection.execute(numbers)).one()) == (names, 3_500)
+
+
+# SQLite has no deltas of totals.
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True, scope="session")
+async def test_what_is_combined_in_one_workspace_makes_no_piece_of_another_larger(database, homes):
+    fold = Fold(database, HOUR)
+    await one_round(fold)
+    await add_event_deltas(database, homes[0], 50)
+    await one_round(fold)
+    await add_event_deltas(database, homes[1], 3_500)
+    with noted(database) as statements:
+        await one_round(fold)
+    assert len([each for each in statements if "DELETE FROM event_deltas" in each]) == 4
+
+
+async def add_event_deltas(database, workspace_id, names):
+    """3,500 deltas, of so many names."""
+    moments = {"hour": FIRST, "first_seen": FIRST, "last_seen": FIRST}
+    async with database.write() as connection:
+        rows = [
+            {"workspace_id": workspace_id, "name": f"n{number % names}", "id": uuid4(), "source": "user"}
+            | {"occurrences": 1, **moments}
+            for number in range(3_500)
+        ]
+        await connection.execute(insert(table_of(EventDeltaRow)), rows)
+        note_deltas(connection, (workspace_id,))
