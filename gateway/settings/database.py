@@ -51,9 +51,9 @@ class DatabaseSettings(BaseModel):
         Field(
             ge=1,
             le=500,
-            description="Of these connections, how many are used at a time for statements that last longer "
-            "than 100 ms, each of which keeps a processor of the database busy; if not set, half as many as "
-            "there are processors on the gateway's machine.",
+            description="How many of a tenant's connections (`DUOGRAPH_DATABASE_TENANT_CONNECTIONS`) run "
+            "statements of more than 100 ms at a time; each keeps a processor of the database busy. If not "
+            "set, half as many as the gateway's machine has processors.",
         ),
     ] = None
     database_node_connections: Annotated[

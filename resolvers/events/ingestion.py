@@ -46,9 +46,9 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     events, new_ids = _new_events(data.events, existing)
     ids = existing | new_ids
     rows = await _rows(ctx, workspace_id, events, ids)
-    # Ordered by external id, so that batches with the same ids wait for each other but cannot deadlock.
     # Nothing refuses those without external ids, and looking for what does takes PostgreSQL longer.
     if ids:
+        # Batches with the same ids wait for each other, and cannot deadlock.
         rows.sort(key=lambda values: values["external_id"] or "")
         inserted = await insert_new_complete_rows(ctx.connection, EventRow, rows)
     else:

@@ -32,8 +32,8 @@ class SqliteConnections(Connections):
         written = kept.on(self.engine.dialect)
         debt = None if payer is None else self.long_work.debt(payer.key, kept)
         if written.depends_on_values or debt:
-            # An index of trigrams looks for rows in one step of SQLite, which nothing can stop. What was long
-            # would be stopped, and begin again.
+            # An index of trigrams looks for rows in one step of SQLite, which nothing can stop. A statement
+            # that was long would be stopped on the loop, and a thread would begin it again.
             return await super().fetch(kept, values, payer)
         with self.watching.watched(written.text):
             rows = self._reader.fetch(written.text, written.arguments(values))

@@ -73,7 +73,7 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
             continue
         note_deltas(connection, (workspace_id,))
         columns = {_facts: _columns_of(logged), _deltas: _columns_of(waiting)}
-        if connection.ending is not None and len(waiting) <= MOST_AT_END:
+        if connection.ending is not None and sum([len(each.ids) for each in waiting]) <= MOST_AT_END:
             for table, cells in columns.items():
                 insert_columns_at_end(connection, workspace_id, table, cells)
         elif waiting == logged:

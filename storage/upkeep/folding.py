@@ -69,8 +69,8 @@ class Fold:
         self._fewest, self._most = (
             (FEWEST_ON_SQLITE, MOST_ROWS) if database.is_sqlite else (MOST_ROWS, MOST_DELTAS)
         )
-        # The deltas of the next piece of a workspace whose last one was full, or on SQLite of any: how much
-        # deltas are combined, the next workspace's are not. Its piece begins with the fewest.
+        # How many deltas the next piece takes, by workspace: those of one may combine, and those of another
+        # not. SQLite, which combines none, has one number for all.
         self._sizes: dict[UUID | None, int] = {}
         self._is_behind = False
         self._sweep_began = self._folded_until = monotonic()

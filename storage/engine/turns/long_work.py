@@ -1,7 +1,7 @@
-"""Statements that last long: each payer's key has few of them run at a time.
+"""Statements that last long: each payer's key runs only a few of them at a time.
 
-Their processor time is taken from everybody on the machine of the database. The quick statements of a key do
-not wait for its long ones.
+They take processor time from everybody who uses the database. The quick statements of a key do not wait for
+its long ones.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from storage.engine.statements.kept import Kept
 from storage.engine.turns.waits import PATIENCE_SECONDS
 
 LONG_SECONDS = 0.1
-# How often a statement that was long has to be quick to be so again: for each second, and at most.
+# A statement that was long has to be quick this often, for each second that it took, to count as quick again.
 DEBT_PER_SECOND, MOST_DEBT = 100, 100
 # After so many all are forgotten. A record takes some 200 bytes.
 MOST_RECORDS = 20_000

@@ -46,7 +46,7 @@ class Waits:
         return waiter
 
     def take_next(self, may_have_one: Callable[[str | None], bool]) -> Waiter | None:
-        """The next one whose key may have a connection, which waits no longer; None if there is none."""
+        """Take the next one whose key may have a connection off the queue; None if there is none."""
         for key, queue in self._waiting.items():
             while queue and queue[0].served.done():
                 queue.popleft()
