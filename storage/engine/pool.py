@@ -101,15 +101,12 @@ class Connections:
         self, kept: Kept, values: Values, payer: Payer | None = None
     ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of one kept statement, which commits by itself."""
-        debt = 0 if payer is None else self.long_work.debt(payer.key, kept)
-        if payer is None or debt == 0:
+        if payer is None or self.long_work.debt(payer.key, kept) == 0:
             return self._fetch(kept, values, payer)
-        return self._fetch_in_turn(kept, values, payer, is_new=debt is None)
+        return self._fetch_in_turn(kept, values, payer)
 
-    async def _fetch_in_turn(
-        self, kept: Kept, values: Values, payer: Payer, *, is_new: bool
-    ) -> Sequence[Any]:
-        async with self.long_work.turn(payer.key, is_new=is_new):
+    async def _fetch_in_turn(self, kept: Kept, values: Values, payer: Payer) -> Sequence[Any]:
+        async with self.long_work.turn_for(payer.key, kept):
             return await self._fetch(kept, values, payer, is_quick=False)
 
     async def _fetch(

@@ -102,7 +102,7 @@ class Replica:
                 work.note(key, kept, seconds)
             return rows
 
-        async with nullcontext() if debt == 0 else work.turn(key, is_new=debt is None):
+        async with nullcontext() if debt == 0 else work.turn_for(key, kept):
             return await self.run(read, payer)
 
     async def run(

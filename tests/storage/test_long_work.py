@@ -100,6 +100,20 @@ async def test_a_statement_that_its_key_has_not_run_waits_for_others_that_are_ne
         assert await run(database, TWO) == 2
 
 
+async def test_those_who_wait_as_new_go_on_as_what_the_first_of_them_was(database, monkeypatch):
+    async with long_work_of(database).turn(CALLER.key):
+        async with long_work_of(database).turn(CALLER.key, is_new=True):
+            waiting_as_new = [await begin(database, kept) for kept in (ONE, TWO)]
+            assert waiting(database) == 2
+            for kept, seconds in ((ONE, 1), (TWO, 0)):
+                long_work_of(database).note(CALLER.key, kept, seconds)
+        long, quick = waiting_as_new
+        assert await quick == 2
+        assert waiting(database) == 1
+        assert not long.done()
+    assert await long == 1
+
+
 async def test_a_short_read_of_sqlite_is_known_to_be_quick_after_its_first_run(database, monkeypatch):
     monkeypatch.setattr(reader, "MOST_SECONDS", 60)
     await run(database, ONE)

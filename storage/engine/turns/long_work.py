@@ -60,6 +60,21 @@ class LongWork:
         self._debts[record] = left
 
     @asynccontextmanager
+    async def turn_for(self, key: str, kept: Kept) -> AsyncIterator[None]:
+        """The turn that the statement needs, if it needs one. Raises as `turn` does."""
+        if self.debt(key, kept) is None:
+            async with self.turn(key, is_new=True):
+                if self.debt(key, kept) is None:
+                    yield
+                    return
+        # What waited as new knows by now what the first of them was.
+        if self.debt(key, kept) == 0:
+            yield
+            return
+        async with self.turn(key):
+            yield
+
+    @asynccontextmanager
     async def turn(self, key: str, *, is_new: bool = False) -> AsyncIterator[None]:
         """A turn of the key, in the order of asking. Raises SQLAlchemy's `TimeoutError` if none comes."""
         queue = key, is_new
