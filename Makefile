@@ -134,12 +134,16 @@ postgresql:  ## Install the PostgreSQL whose extensions tests need, where there 
 pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in transaction mode (TESTS=tests/shares)
 	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) -k postgresql $(TESTS)
 
-cluster: setup  ## Build a cluster of Citus, and run tests of PostgreSQL on it (CITUS_SOURCE=folder, TESTS=tests/shares)
+cluster: setup citus  ## Build a cluster of Citus, and run tests of PostgreSQL on it (CITUS_SOURCE=folder, TESTS=tests/shares)
 	@$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"
 	@DUOGRAPH_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) $(ORDER) --timeout=600 -k "$(NAMES_ON_A_CLUSTER)" $(NOT_ON_A_CLUSTER) $(or $(TESTS),$(ON_A_CLUSTER))
 
-citus: setup  ## Build Citus where its source is (CITUS_SOURCE=folder)
-	@if $(HAS_CITUS); then $(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"; fi
+citus: setup  ## Build Citus where its source is, and install what building needs (Debian; CITUS_SOURCE=folder)
+	@if $(HAS_CITUS); then \
+	! command -v apt-get > /dev/null || dpkg-query --show $(CITUS_PACKAGES) > /dev/null 2>&1 || { \
+		echo "Installing what Citus is built with"; \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq $(CITUS_PACKAGES) > /dev/null; } && \
+	$(BIN)/python -m tests.support.servers.citus "$(CITUS_SOURCE)"; fi
 
 # One process, which has one cluster: each worker would start its own.
 cluster-share: citus  ## A part of `make cluster` that SEED draws, where the source of Citus is (CITUS_SOURCE=folder)
@@ -147,6 +151,7 @@ cluster-share: citus  ## A part of `make cluster` that SEED draws, where the sou
 	DUOGRAPH_TEST_CLUSTER=1 CLUSTER_SHARE=0.3 $(BIN)/python -m pytest -n 0 $(ORDER) --timeout=600 --durations=5 -k "$(NAMES_ON_A_CLUSTER)" $(SHARE_ON_A_CLUSTER); \
 	else echo "There is no source of Citus in $(CITUS_SOURCE), so no test runs on a cluster: make cluster tells where to get it."; fi
 
+CITUS_PACKAGES = build-essential flex libicu-dev libkrb5-dev liblz4-dev libpam0g-dev libreadline-dev libselinux1-dev libssl-dev libxml2-dev libxslt1-dev libzstd-dev
 HAS_CITUS = ls "$(CITUS_SOURCE)"/*citus*.tar.* > /dev/null 2>&1
 NAMES_ON_A_CLUSTER = postgresql or several_workspaces or distributing or lost_nodes or moved_workspaces
 # Without those that stop nodes: on a machine that is busy enough, a node that works does not answer in time either.

@@ -44,10 +44,6 @@ NODES = 3
 # The number of shards of a table: fewer are made sooner, and each node has several.
 SHARDS = 8
 DATABASE = "duograph"
-PACKAGES = (
-    "build-essential flex bison libcurl4-openssl-dev libicu-dev libkrb5-dev liblz4-dev libpam0g-dev "
-    "libreadline-dev libselinux1-dev libssl-dev libxml2-dev libxslt1-dev libzstd-dev"
-)
 HOW_TO_GET_IT = (
     "There is no source of Citus in {source}: download the archive of a release, such as "
     "https://github.com/citusdata/citus/archive/refs/tags/v14.0.1.tar.gz, into a folder, and name this: "
@@ -106,7 +102,7 @@ def _build(archive: Path) -> None:
     subprocess.run(["tar", "-xf", archive, "-C", source, "--strip-components=1"], check=True)
     settings = os.environ | {"PG_CONFIG": str(_binaries() / "pg_config"), **_libraries()}
     commands = (
-        ["./configure", f"CFLAGS={OPTIMIZATION} -Wno-error"],
+        ["./configure", "--without-libcurl", f"CFLAGS={OPTIMIZATION} -Wno-error"],
         ["make", f"-j{os.cpu_count()}", "extension"],
     )
     with LOG.open("w") as log:
@@ -250,8 +246,7 @@ def main(source: Path) -> None:
         build(archive)
     except subprocess.CalledProcessError as failed:
         sys.exit(
-            f"{failed}: see {LOG}. Building needs a C compiler and libraries, on Debian: "
-            f"apt-get install {PACKAGES}"
+            f"{failed}: see {LOG}. Building needs a C compiler and libraries: `make citus` installs Debian's."
         )
 
 
