@@ -33,11 +33,12 @@ class _Measuring:
     def __init__(self) -> None:
         self._before: dict[str, float] = {}
         self._set_up_seconds = 0.0
+        self._servers = _Servers()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
         # What looking at the servers takes is no test's.
-        self._before = {"servers": _of_servers(_directory(item)), **_own()}
+        self._before = {"servers": self._servers.seconds(_directory(item)), **_own()}
         return (yield)
 
     @pytest.hookimpl(tryfirst=True)
@@ -46,7 +47,7 @@ class _Measuring:
             self._set_up_seconds = call.duration
         if call.when != "teardown":
             return
-        after = {**_own(), "servers": _of_servers(_directory(item))}
+        after = {**_own(), "servers": self._servers.seconds(_directory(item))}
         grown = {name: max(after[name] - self._before[name], 0) for name in after}
         processor = grown["own"] + grown["children"] + grown["servers"]
         waiting = max(grown["clock"] - processor, 0)
@@ -83,19 +84,36 @@ def _directory(item: pytest.Item) -> str:
     return str(item.config._tmp_path_factory.getbasetemp())  # type: ignore[attr-defined]
 
 
-def _of_servers(directory: str) -> float:
-    """Seconds so far of living processes below this one, and of PostgreSQL, known by its directory.
+class _Servers:
+    """The living processes below this one, and PostgreSQL, known by its directory.
 
     A process that ends hands its time to its parent, who waits for it: the sum stays.
     """
-    parents, ticks = _processes()
-    roots = {pid for pid in parents if directory in _command_line(pid)}
-    own = os.getpid()
-    return sum(
-        ticks[pid] / _TICKS_A_SECOND
-        for pid in parents
-        if pid != own and _descends(pid, parents, {own, *roots})
-    )
+
+    def __init__(self) -> None:
+        # By number and moment of its start: if a process has the directory in its command line.
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def seconds(self, directory: str) -> float:
+        """The processor time that they have used so far."""
+        parents, ticks, roots = {}, {}, {os.getpid()}
+        for pid, parent, used, began in _processes():
+            parents[pid], ticks[pid] = parent, used
+            if self._is_root(pid, began, directory):
+                roots.add(pid)
+        own = os.getpid()
+        return sum(
+            ticks[pid] / _TICKS_A_SECOND for pid in parents if pid != own and _descends(pid, parents, roots)
+        )
+
+    def _is_root(self, pid: int, began: int, directory: str) -> bool:
+        known = self._known.get((pid, began))
+        if known is None:
+            known = directory in _command_line(pid)
+            # One that has just been forked may still execute another program.
+            if known or time.clock_gettime(time.CLOCK_BOOTTIME) - began / _TICKS_A_SECOND > 1:
+                self._known[pid, began] = known
+        return known
 
 
 def _descends(pid: int, parents: dict[int, int], roots: set[int]) -> bool:
@@ -106,19 +124,16 @@ def _descends(pid: int, parents: dict[int, int], roots: set[int]) -> bool:
     return False
 
 
-def _processes() -> tuple[dict[int, int], dict[int, int]]:
-    """The parent of each process, and the ticks that it and its ended children have used."""
-    parents, ticks = {}, {}
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        try:
-            fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        parents[int(folder.name)] = int(fields[1])
-        ticks[int(folder.name)] = sum(map(int, fields[11:15]))
-    return parents, ticks
+def _processes() -> Iterator[tuple[int, int, int, int]]:
+    """Of each process its number and its parent's, the ticks of it and its ended children, and its start."""
+    with os.scandir("/proc") as folders:
+        for folder in folders:
+            if folder.name.isdigit():
+                try:
+                    fields = Path(folder, "stat").read_bytes().rpartition(b")")[2].split()
+                except (FileNotFoundError, ProcessLookupError):
+                    continue
+                yield int(folder.name), int(fields[1]), sum(map(int, fields[11:15])), int(fields[19])
 
 
 def _command_line(pid: int) -> str:
