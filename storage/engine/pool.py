@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from time import monotonic
+from time import monotonic, thread_time
 from typing import Any, TypeAlias
 from weakref import WeakSet
 
@@ -113,17 +113,18 @@ class Connections:
         self, kept: Kept, values: Values, payer: Payer | None, *, is_quick: bool = True
     ) -> Sequence[Any]:
         connection = self._take_fresh(payer) or await self.take(payer)
-        began = connection.lent_at
+        began, worked = connection.lent_at, thread_time()
         try:
             rows = await connection.fetch(kept, values)
         except BaseException as error:
             if payer is not None and not is_lost(error):
-                self.long_work.note(payer.key, kept, monotonic() - began, has_ended=False)
+                seconds, own = monotonic() - began, thread_time() - worked
+                self.long_work.note(payer.key, kept, seconds, own_seconds=own, has_ended=False)
             await self.end_use(connection, error)
             raise
         seconds = self.give_back(connection)
         if payer is not None and (seconds > LONG_SECONDS or not is_quick):
-            self.long_work.note(payer.key, kept, seconds)
+            self.long_work.note(payer.key, kept, seconds, own_seconds=thread_time() - worked)
         return rows
 
     async def end_use(self, connection: Connection, error: BaseException) -> None:

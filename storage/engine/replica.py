@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from enum import StrEnum
-from time import monotonic, monotonic_ns
+from time import monotonic, monotonic_ns, thread_time
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
@@ -95,11 +95,11 @@ class Replica:
         debt = work.debt(key, kept)
 
         async def read(connection: Connection) -> Sequence[Any]:
-            began = monotonic()
+            began, worked = monotonic(), thread_time()
             rows = await connection.fetch(kept, values)
             seconds = monotonic() - began
             if debt != 0 or seconds > LONG_SECONDS:
-                work.note(key, kept, seconds)
+                work.note(key, kept, seconds, own_seconds=thread_time() - worked)
             return rows
 
         async with nullcontext() if debt == 0 else work.turn_for(key, kept):

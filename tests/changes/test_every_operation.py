@@ -15,36 +15,48 @@ from storage.tables.shares.shares import ShareRow
 from tests.changes.differences import happened, rows_of
 from tests.changes.following import changes_after, newest
 from tests.support.callers.examples import ELSEWHERE, EXAMPLES, IN_A_BROWSER, PERSONAL
-from tests.support.callers.world import world_of
-from tests.support.servers.gateways import start_session
+from tests.support.callers.surfaces import Rest
+from tests.support.callers.world import World, check_each, world_of
+from tests.support.servers.gateways import Tenant, make_tenant, start_session
 from tests.support.tenants.membership import make_user
 
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 CHANGES = sorted(name for name, operation in OPERATIONS.items() if operation.changes)
+# One test of all would keep its worker long after the others.
+PARTS = 4
 
 
-@pytest.mark.parametrize("name", [name for name in CHANGES if name not in ELSEWHERE])
-async def test_the_log_says_what_an_operation_changed(caller, gateway, tenant, rest, name):
-    world = await world_of(gateway, tenant)
-    surface = caller(tenant.personal_token if name in PERSONAL else tenant.token)
-    if name in IN_A_BROWSER:
-        surface = caller(None).in_browser(await start_session(gateway, tenant.user_id))
-    if "portal" in name:
-        surface = caller(world.customer_token)
-    operation, home = OPERATIONS[name], UUID(tenant.id)
-    before, start = await rows_of(gateway.database, home), await newest(rest)
-    await getattr(surface, name)(**EXAMPLES[name](world))
-    told = await changes_after(rest, start)
-    after = await rows_of(gateway.database, home)
-    expected = happened(before, after)
-    assert (before != after) == bool(operation.causes)
-    if name.startswith("ingest_"):
-        assert [(change["kind"], change["data"]) for change in told] == [(operation.causes[0], {"count": 1})]
-        return
-    assert {(change["kind"], UUID(change["resource_id"])) for change in told} == expected
-    assert len(told) == len(expected)
-    assert {change["kind"] for change in told} <= set(operation.causes)
-    assert [change["position"] for change in told] == sorted(change["position"] for change in told)
+@pytest.mark.parametrize("part", range(PARTS))
+async def test_the_log_says_what_an_operation_changed(caller, gateway, part):
+    async def make() -> tuple[Tenant, World]:
+        tenant = await make_tenant(gateway)
+        return tenant, await world_of(gateway, tenant)
+
+    async def check(name: str, made: tuple[Tenant, World]) -> None:
+        tenant, world = made
+        surface = caller(tenant.personal_token if name in PERSONAL else tenant.token)
+        if name in IN_A_BROWSER:
+            surface = caller(None).in_browser(await start_session(gateway, tenant.user_id))
+        if "portal" in name:
+            surface = caller(world.customer_token)
+        operation, home = OPERATIONS[name], UUID(tenant.id)
+        rest = Rest(gateway.client, gateway.app, tenant.token)
+        before, start = await rows_of(gateway.database, home), await newest(rest)
+        await getattr(surface, name)(**EXAMPLES[name](world))
+        told = await changes_after(rest, start)
+        after = await rows_of(gateway.database, home)
+        expected = happened(before, after)
+        assert (before != after) == bool(operation.causes)
+        if name.startswith("ingest_"):
+            (change,) = told
+            assert (change["kind"], change["data"]) == (operation.causes[0], {"count": 1})
+            return
+        assert {(change["kind"], UUID(change["resource_id"])) for change in told} == expected
+        assert len(told) == len(expected)
+        assert {change["kind"] for change in told} <= set(operation.causes)
+        assert [change["position"] for change in told] == sorted(change["position"] for change in told)
+
+    await check_each([name for name in CHANGES if name not in ELSEWHERE][part::PARTS], make, check)
 
 
 async def test_joining_and_leaving_is_logged_where_it_happens(caller, gateway, tenant):

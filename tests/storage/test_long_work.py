@@ -89,6 +89,31 @@ async def test_a_statement_is_quick_again_after_as_many_quick_runs_as_it_lasted_
         await task
 
 
+async def test_what_the_event_loop_did_meanwhile_does_not_make_a_statement_long_but_for_a_second_of_it(
+    database, monkeypatch
+):
+    await run(database, ONE)
+    moments = count()
+    monkeypatch.setattr(pool, "thread_time", lambda: next(moments) * 10)
+    for seconds, debt in ((1, 0), (1.5, 50)):
+        with lasting(seconds, monkeypatch):
+            await run(database, ONE)
+        assert long_work_of(database).debt(CALLER.key, ONE) == debt
+
+
+async def test_those_who_wait_for_a_long_one_that_was_quick_after_all_go_on_together(database):
+    work = long_work_of(database)
+    await run(database, ONE)
+    work.note(CALLER.key, ONE, 0.125)
+    async with work.turn(CALLER.key):
+        tasks = [await begin(database, ONE) for _ in range(2)]
+        assert waiting(database) == 2
+        for _ in range(12):
+            work.note(CALLER.key, ONE, 0)
+    async with work.turn(CALLER.key):
+        assert await asyncio.gather(*tasks) == [1, 1]
+
+
 async def test_a_statement_that_its_key_has_not_run_waits_for_others_that_are_new_and_not_for_long_ones(
     database,
 ):

@@ -17,6 +17,8 @@ from storage.engine.turns.waits import PATIENCE_SECONDS
 LONG_SECONDS = 0.1
 # A statement that was long has to be quick this often, for each second that it took, to count as quick again.
 DEBT_PER_SECOND, MOST_DEBT = 100, 100
+# Of the time of a run, so much may be the event loop's own work, during which nobody looks for answers.
+MOST_OWN_SECONDS = 1.0
 # After so many all are forgotten. A record takes some 200 bytes.
 MOST_RECORDS = 20_000
 
@@ -45,8 +47,14 @@ class LongWork:
         """How often it has to be quick; None if nothing is known of it."""
         return self._debts.get((key, kept.number))
 
-    def note(self, key: str, kept: Kept, seconds: float, *, has_ended: bool = True) -> None:
-        """Note how long a run of the statement lasted; one that did not end only tells if it was long."""
+    def note(
+        self, key: str, kept: Kept, seconds: float, *, own_seconds: float = 0, has_ended: bool = True
+    ) -> None:
+        """Note how long a run of the statement lasted; one that did not end only tells if it was long.
+
+        `own_seconds` is how long the event loop's thread worked meanwhile.
+        """
+        seconds -= min(own_seconds, MOST_OWN_SECONDS)
         record = key, kept.number
         debt = self._debts.get(record)
         if seconds > LONG_SECONDS:
@@ -67,12 +75,13 @@ class LongWork:
                 if self.debt(key, kept) is None:
                     yield
                     return
-        # What waited as new knows by now what the first of them was.
-        if self.debt(key, kept) == 0:
-            yield
-            return
-        async with self.turn(key):
-            yield
+        # What waited knows by now what those before it were.
+        if self.debt(key, kept) != 0:
+            async with self.turn(key):
+                if self.debt(key, kept) != 0:
+                    yield
+                    return
+        yield
 
     @asynccontextmanager
     async def turn(self, key: str, *, is_new: bool = False) -> AsyncIterator[None]:

@@ -1,7 +1,8 @@
 """A workspace with one of each resource."""
 
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from oauth.provider.consents import remember
@@ -10,7 +11,7 @@ from storage.clock import now
 from storage.rows.rows import insert_row
 from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
 from storage.tables.webhooks.deliveries import WebhookDeliveryRow
-from tests.support.callers.surfaces import Rest, Surface
+from tests.support.callers.surfaces import Refused, Rest, Surface
 from tests.support.servers.gateways import Gateway, Tenant
 from tests.support.tenants.membership import invited_elsewhere
 from tests.support.tenants.uploads import new_file, put_parts, upload_file, upload_image
@@ -143,6 +144,34 @@ async def world_of(gateway: Gateway, tenant: Tenant) -> World:
     """One of each resource of the tenant's workspace."""
     workspace = Rest(gateway.client, gateway.app, tenant.token)
     return await make_world(workspace, workspace.with_token(tenant.personal_token), tenant)
+
+
+Used = TypeVar("Used")
+
+
+async def check_each(
+    names: Iterable[str],
+    make: Callable[[], Awaitable[Used]],
+    check: Callable[[str, Used], Awaitable[None]],
+) -> None:
+    """Check each operation in a world that those before it have changed; if that fails, a new one decides.
+
+    Making a world takes longer than most operations.
+    """
+    used = None
+    for name in names:
+        if used is not None:
+            try:
+                await check(name, used)
+                continue
+            except (AssertionError, Refused):
+                pass
+        used = await make()
+        try:
+            await check(name, used)
+        except (AssertionError, Refused) as error:
+            error.add_note(name)
+            raise
 
 
 async def make_customer_token(gateway: Gateway, tenant: Tenant) -> str:

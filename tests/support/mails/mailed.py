@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from email import message_from_bytes, policy
+from email.parser import BytesHeaderParser
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -55,8 +56,14 @@ def _oldest_first(mails: dict[str, Received]) -> list[Received]:
 
 def _sent(outbox: Path, address: str) -> dict[str, Received]:
     """The mails in the outbox by their names."""
-    mails = {file.stem: _read(file) for file in outbox.glob("*.eml")}
-    return {name: mail for name, mail in mails.items() if mail.to.casefold() == address.casefold()}
+    own = address.casefold()
+    return {file.stem: _read(file) for file in outbox.glob("*.eml") if _recipient(file).casefold() == own}
+
+
+@cache
+def _recipient(file: Path) -> str:
+    """Most mails are others', and their texts take ten times as long to read."""
+    return str(BytesHeaderParser(policy=policy.SMTPUTF8).parsebytes(file.read_bytes())["To"])
 
 
 @cache

@@ -38,7 +38,8 @@ class _Measuring:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
         # What looking at the servers takes is no test's.
-        self._before = {"servers": self._servers.seconds(_directory(item)), **_own()}
+        servers = self._servers.last or self._servers.seconds(_directory(item))
+        self._before = {"servers": servers, **_own()}
         return (yield)
 
     @pytest.hookimpl(tryfirst=True)
@@ -93,18 +94,20 @@ class _Servers:
     def __init__(self) -> None:
         # By number and moment of its start: if a process has the directory in its command line.
         self._known: dict[tuple[int, int], bool] = {}
+        self.last = 0.0
 
     def seconds(self, directory: str) -> float:
-        """The processor time that they have used so far."""
+        """The processor time that they have used so far, which `last` keeps."""
         parents, ticks, roots = {}, {}, {os.getpid()}
         for pid, parent, used, began in _processes():
             parents[pid], ticks[pid] = parent, used
             if self._is_root(pid, began, directory):
                 roots.add(pid)
         own = os.getpid()
-        return sum(
+        self.last = sum(
             ticks[pid] / _TICKS_A_SECOND for pid in parents if pid != own and _descends(pid, parents, roots)
         )
+        return self.last
 
     def _is_root(self, pid: int, began: int, directory: str) -> bool:
         known = self._known.get((pid, began))
