@@ -54,7 +54,7 @@ run: $(VENV)/.running  ## Serve on http://localhost:8000 with demo data (PORT=90
 test: setup browser pgbouncer postgresql  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
 	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
 
-test-all: setup browser pgbouncer postgresql  ## Run every test, or with LONG_PART=5 a fifth of the long ones (SEED=7)
+test-all: setup browser pgbouncer postgresql  ## Run every test, or with LONG_PART=10 a tenth of the long ones (SEED=7)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --long-part=$(LONG_PART) --durations=10
 
 test-times: setup browser pgbouncer postgresql  ## Run the tests, and print as Markdown what each directory of them costs

@@ -7,10 +7,10 @@ import pytest
 from rest_compat.api import operation_routes
 from tests.support.callers.examples import EXAMPLES, IN_A_BROWSER, PERSONAL
 from tests.support.callers.refusals import refusal, refused
-from tests.support.callers.surfaces import Refused
-from tests.support.callers.world import world_of
+from tests.support.callers.surfaces import Refused, Rest
+from tests.support.callers.world import check_each, world_of
 from tests.support.measures.cases import cases
-from tests.support.servers.gateways import start_session
+from tests.support.servers.gateways import make_tenant, start_session
 
 pytestmark = pytest.mark.both_databases
 
@@ -25,20 +25,32 @@ MALFORMED = ["abc", '"abc', 'w/"abc"', '"a" "b"', '"a b"', "**", '*, "a"']
 
 
 @pytest.fixture
-async def asked(gateway, tenant, caller, rest):
-    """Callers of an operation, of the compared and of REST, who may; and its arguments."""
-    world = await world_of(gateway, tenant)
-    session = await start_session(gateway, tenant.user_id)
+def make(gateway, caller):
+    """What makes a workspace of its own, and gives what gives callers of an operation, of the compared and of
+    REST, who may, and its arguments."""
 
-    async def ask(name):
-        arguments = EXAMPLES[name](world)
-        if name in IN_A_BROWSER:
-            return caller(None).in_browser(session), rest.in_browser(session), arguments
-        token = tenant.personal_token if name in PERSONAL else tenant.token
-        token = world.customer_token if "portal" in name else token
-        return caller(token), rest.with_token(token), arguments
+    async def made():
+        tenant = await make_tenant(gateway)
+        rest = Rest(gateway.client, gateway.app, tenant.token)
+        world = await world_of(gateway, tenant)
+        session = await start_session(gateway, tenant.user_id)
 
-    return ask
+        async def ask(name):
+            arguments = EXAMPLES[name](world)
+            if name in IN_A_BROWSER:
+                return caller(None).in_browser(session), rest.in_browser(session), arguments
+            token = tenant.personal_token if name in PERSONAL else tenant.token
+            token = world.customer_token if "portal" in name else token
+            return caller(token), rest.with_token(token), arguments
+
+        return ask
+
+    return made
+
+
+@pytest.fixture
+async def asked(make):
+    return await make()
 
 
 async def read(rest, name, arguments):
@@ -53,22 +65,24 @@ def test_every_deletion_of_a_resource_takes_a_condition():
     assert deletions - WITHOUT_TAG == set(REMOVALS)
 
 
-@pytest.mark.parametrize("name", REMOVALS)
-async def test_a_resource_is_removed_only_while_it_is_what_was_read(name, asked):
-    surface, rest, arguments = await asked(name)
-    etag = (await read(rest, name, arguments)).headers["etag"]
-    for tag in ('"stale"', f"W/{etag}"):
-        with pytest.raises(Refused) as stale:
-            await surface.ask(name, {**arguments, "if_match": tag})
-        assert (stale.value.status, stale.value.code) == (412, "precondition_failed")
-        assert ("weak" in stale.value.detail) == tag.startswith("W/")
-    assert (await read(rest, name, arguments)).headers["etag"] == etag
-    await surface.ask(name, {**arguments, "if_match": f'"another", {etag}'})
-    if name == "delete_share":
-        assert (await read(rest, name, arguments)).value["is_archived"]
-        return
-    with pytest.raises(Refused):
-        await read(rest, name, arguments)
+async def test_a_resource_is_removed_only_while_it_is_what_was_read(make):
+    async def check(name, asked):
+        surface, rest, arguments = await asked(name)
+        etag = (await read(rest, name, arguments)).headers["etag"]
+        for tag in ('"stale"', f"W/{etag}"):
+            with pytest.raises(Refused) as stale:
+                await surface.ask(name, {**arguments, "if_match": tag})
+            assert (stale.value.status, stale.value.code) == (412, "precondition_failed")
+            assert ("weak" in stale.value.detail) == tag.startswith("W/")
+        assert (await read(rest, name, arguments)).headers["etag"] == etag
+        await surface.ask(name, {**arguments, "if_match": f'"another", {etag}'})
+        if name == "delete_share":
+            assert (await read(rest, name, arguments)).value["is_archived"]
+            return
+        with pytest.raises(Refused):
+            await read(rest, name, arguments)
+
+    await check_each(REMOVALS, make, check)
 
 
 def condition(random, etag):
