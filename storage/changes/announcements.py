@@ -20,8 +20,8 @@ from storage.engine.statements.kept import Kept
 NAME = "duograph_changes"
 # Beside many commits, one message names the workspaces of several.
 SECONDS_BETWEEN_MESSAGES = 0.02
-# After a message that nobody heard, none is sent until this time is over. A process that begins to listen
-# meanwhile finds new changes by its look once a second.
+# After a message that nobody heard, no other is sent for this long. A process that begins to listen in that
+# time finds new changes when it looks, once a second.
 SECONDS_UNHEARD = 0.25
 # PostgreSQL takes messages of 8,000 bytes.
 WORKSPACES_IN_A_MESSAGE = 200

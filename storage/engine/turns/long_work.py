@@ -17,7 +17,7 @@ from storage.engine.turns.waits import PATIENCE_SECONDS
 LONG_SECONDS = 0.1
 # A statement that was long has to be quick this often, for each second that it took, to count as quick again.
 DEBT_PER_SECOND, MOST_DEBT = 100, 100
-# Of the time of a run, so much may be the event loop's own work, during which nobody looks for answers.
+# No answer is read while the event loop works, so this much of its own work is taken off a run.
 MOST_OWN_SECONDS = 1.0
 # After so many all are forgotten. A record takes some 200 bytes.
 MOST_RECORDS = 20_000

@@ -46,7 +46,7 @@ class Waits:
         return waiter
 
     def take_next(self, may_have_one: Callable[[str | None], bool]) -> Waiter | None:
-        """Take the next one whose key may have a connection off the queue; None if there is none."""
+        """Remove and return the next waiter whose key may have a connection; None if there is none."""
         for key, queue in self._waiting.items():
             while queue and queue[0].served.done():
                 queue.popleft()
