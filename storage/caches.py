@@ -1,4 +1,4 @@
-"""Caches that are bounded in bytes."""
+"""Caches that are bounded in bytes, and hashes that are worked out once."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,6 +10,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 Owner = TypeVar("Owner", bound=Hashable)
 Arguments = ParamSpec("Arguments")
+_HASH = "_hash"
 
 
 @dataclass
@@ -113,3 +114,18 @@ class SharedCache(Generic[Owner, Key, Value]):
     def _drop_if_empty(self, owner: Owner) -> None:
         if not self.parts[owner].entries:
             del self.parts[owner]
+
+
+def hashed_once(frozen: type[Value]) -> type[Value]:
+    """Keep the hash of each instance: it is looked up at each request, and made of many parts."""
+    worked_out = frozen.__hash__
+
+    def hash_of(self: Value) -> int:
+        kept = self.__dict__
+        if _HASH not in kept:
+            kept[_HASH] = worked_out(self)
+        known: int = kept[_HASH]
+        return known
+
+    frozen.__hash__ = hash_of  # type: ignore[method-assign, assignment]
+    return frozen

@@ -92,9 +92,9 @@ def cases(customer_id: str, session_id: str) -> list[Case]:
         Case("GraphQL: one customer", customer, of_customer, 0.9, is_guarded=True),
         Case("GraphQL: one customer, by a variable", customer, by_variable, None),
         *(_of_document(each, session_id) for each in DOCUMENTS),
-        Case("REST: create a customer", new, new, 0.6, is_read=False),
+        Case("REST: create a customer", new, new, 0.65, is_read=False),
         *(Case(name, new, request, None, is_read=False) for name, request in creating_by_graphql()),
-        Case("REST: ingest 100 events", ingest, ingest, 0.6, is_read=False),
+        Case("REST: ingest 100 events", ingest, ingest, 0.8, is_read=False),
     ]
 
 

@@ -34,7 +34,7 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
     `include_test`.
     """
     metrics = asked_metrics(filters)
-    check_selection(ctx, metrics)
+    check_selection(ctx, filters, metrics)
     check_grouping(ctx, filters)
     ranges = ranges_of(filters)
     await check_workspaces(ctx, filters.workspace_id)

@@ -59,12 +59,16 @@ def asked_metrics(filters: MetricsQuery) -> list[Metric]:
     """The metrics in the order asked, each once."""
     if filters.metrics is None:
         return list(METRICS)
-    return [BY_SLUG[slug] for slug in dict.fromkeys(filters.metrics)]
+    asked: list[Metric] | None = filters.prepared.get("metrics")
+    if asked is None:
+        asked = filters.prepared["metrics"] = [BY_SLUG[slug] for slug in dict.fromkeys(filters.metrics)]
+    return asked
 
 
-def check_selection(ctx: Context, metrics: Sequence[Metric]) -> None:
+def check_selection(ctx: Context, filters: MetricsQuery, metrics: Sequence[Metric]) -> None:
     """Raises `Invalid` if a selected field belongs to a metric that was not asked for."""
-    if len(metrics) == len(METRICS):
+    checked = ("checked", ctx.selection)
+    if len(metrics) == len(METRICS) or checked in filters.prepared:
         return
     asked = {metric.slug for metric in metrics}
     places = (path.rpartition(".") for path in ctx.selection or ())
@@ -81,6 +85,7 @@ def check_selection(ctx: Context, metrics: Sequence[Metric]) -> None:
     ]
     if problems:
         raise Invalid(problems)
+    filters.prepared[checked] = True
 
 
 class Choice(NamedTuple):
@@ -94,6 +99,14 @@ class Choice(NamedTuple):
 
 def choose(ctx: Context, filters: MetricsQuery, below: str = "") -> Choice:
     """What the answer contains of a range; `below` is its path, like `comparison.`."""
+    key = ("choice", ctx.selection, below)
+    choice: Choice | None = filters.prepared.get(key)
+    if choice is None:
+        choice = filters.prepared[key] = _choice(ctx, filters, below)
+    return choice
+
+
+def _choice(ctx: Context, filters: MetricsQuery, below: str) -> Choice:
     metrics = asked_metrics(filters)
     chosen = _selected(ctx, metrics, below)
     grouped: Sequence[Metric]

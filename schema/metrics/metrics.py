@@ -1,6 +1,6 @@
 """The answer of metrics, whose fields follow from the definitions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Any, Self, cast
@@ -73,6 +73,7 @@ class MetricTotals(create_model("MetricTotals", __base__=Output, **_fields)):  #
     """Each metric over the whole range, taken as one period."""
 
 
+_NO_TOTALS: dict[str, Any] = dict.fromkeys(_fields)
 _is_complete: Any = Annotated[
     bool,
     Field(description="Whether the period is over; the values of one that is not can still change."),
@@ -148,7 +149,7 @@ class MetricColumns:
     timestamps: list[ZonedMoment]
     are_complete: list[bool]
     values: dict[str, list[float]]
-    totals: Mapping[str, float]
+    totals: dict[str, float]
 
 
 class MeasuredRange(Output):
@@ -178,11 +179,10 @@ class MeasuredRange(Output):
             MetricPeriod,
             {"timestamp": columns.timestamps, "is_complete": columns.are_complete, **columns.values},
         )
-        totals = MetricTotals.model_construct(**columns.totals)
-        listed = cast("list[MetricPeriod]", periods)
-        answer = cls.model_construct(periods=listed, totals=totals, **values)
-        answer._columns = columns
-        return cast("Self", answer)
+        totals = MetricTotals.made(**_NO_TOTALS | columns.totals)
+        answer = cls.made(periods=periods, totals=totals, **values)
+        object.__setattr__(answer, "__pydantic_private__", {"_columns": columns})
+        return answer
 
     @strawberry.pydantic.field(description="The beginnings of the periods.")
     def timestamps(self) -> list[ZonedMoment]:
@@ -193,9 +193,7 @@ class MeasuredRange(Output):
     )
     def series(self) -> list[MetricSeries]:
         return [
-            MetricSeries.model_construct(
-                slug=MetricSlug(slug), values=values, total=self._columns.totals[slug]
-            )
+            MetricSeries.made(slug=MetricSlug(slug), values=values, total=self._columns.totals[slug])
             for slug, values in self._columns.values.items()
         ]
 

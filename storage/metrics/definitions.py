@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 
+from storage.caches import hashed_once
 from storage.enums import FactKind
 from storage.metrics.measures import COST, COST_SCALE, PERSON, Measure
 from storage.metrics.sums import cell_columns_of
@@ -49,6 +50,7 @@ class UncountedMetric(Exception):
         )
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Metric:
     """`of` minus `less`, divided by `per`; 0 where `per` is 0. `description` is the formula in words.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from storage.caches import hashed_once
 from storage.enums import FactKind
 from storage.metrics.sums import FactSum
 
@@ -20,6 +21,7 @@ class WeightedSum(NamedTuple):
     weight: int
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Measure:
     """A sum over facts of some kinds: of one of their columns or of `COST`; or their distinct `PERSON`s.

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from sqlalchemy import BigInteger, ColumnElement, FromClause, case, literal
 
+from storage.caches import hashed_once
 from storage.enums import FactKind
 
 # The columns of facts that can be added up.
@@ -43,6 +44,7 @@ class CellColumn:
         return case((facts.c.kind == self.kind.value, added), else_=literal(0, BigInteger))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class FactSum:
     """The sum of one column over the facts of one kind.

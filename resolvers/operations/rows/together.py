@@ -44,6 +44,7 @@ class Together:
         self._running = running
         self._asked: list[_Asked] = []
         self._reading: set[asyncio.Task[None]] = set()
+        self.ended = asyncio.get_running_loop().create_future()
 
     async def fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Sequence[Any]:
         """The rows of a statement, as the driver returns them."""
@@ -59,6 +60,8 @@ class Together:
             return await operation
         finally:
             self._running -= 1
+            if self._running == 0 and not self.ended.done():
+                self.ended.set_result(None)
             if self._asked and len(self._asked) == self._running:
                 task = asyncio.create_task(self._read(self._take()))
                 self._reading.add(task)
@@ -128,7 +131,7 @@ async def run_together(
     own = replace(ctx, fetch_together=together.fetch)
     tasks = [asyncio.create_task(together.run(operation(own))) for operation in operations]
     try:
-        await asyncio.wait(tasks)
+        await together.ended
     except asyncio.CancelledError:
         for task in tasks:
             task.cancel()

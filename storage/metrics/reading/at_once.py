@@ -7,7 +7,8 @@ hold, because an edge cuts the shortest ones or something waits for the fold, is
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
+from storage.caches import hashed_once
 from storage.engine.plans import plan_for
 from storage.engine.statements.kept import Kept, KeptText
 from storage.metrics.cells.bitmaps import PersonCounts
@@ -63,20 +65,13 @@ class Home(NamedTuple):
     condition: Callable[[], ColumnElement[bool]]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class AtOnceForm:
     """What the statement depends on. Without `has_currency`, money is in the workspace's default currency."""
 
     queries: tuple[tuple[int, CellQuery | PersonQuery], ...]
     has_currency: bool
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.queries, self.has_currency))
-
-    def __hash__(self) -> int:
-        """Looked up at each request, and of many parts."""
-        return self._hash
 
     def kept(self, dialect: Dialect, home: Home) -> Kept:
         """Reads the number of a query, a key, a moment, sums and a bitmap, with nulls in place of others.
@@ -125,8 +120,8 @@ class AtOnce(NamedTuple):
     def found(self, rows: Sequence[Sequence[Any]]) -> "FoundAtOnce | None":
         """What the statement has read; None if nothing was, because something waits for the fold."""
         by_query: dict[int, list[Sequence[Any]]] = defaultdict(list)
-        for row in rows:
-            by_query[row[0]].append(row)
+        for number, own in groupby(rows, itemgetter(0)):
+            by_query[number] += own
         if not by_query[0] or any(by_query[0][0][_LEADING : _LEADING + 2]):
             return None
         return FoundAtOnce(self, by_query)

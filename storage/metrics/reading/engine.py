@@ -1,7 +1,8 @@
 """Compute metrics: read the sums and persons that they need, period by period, then derive their values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from operator import add
 
@@ -24,23 +25,33 @@ class Columns:
 class Needs:
     """What some metrics are computed from; `states` are the sums that also count before the range."""
 
+    measures: Sequence[Measure]
+    gauged: Set[Measure]
     fact_sums: Sequence[FactSum]
     states: Sequence[FactSum]
     persons: bool
 
     @classmethod
     def of(cls, metrics: Sequence[Metric]) -> "Needs":
-        measures = [measure for metric in metrics for measure in metric.measures]
-        gauged = _gauged(metrics)
-        return cls(
-            list(dict.fromkeys(fact_sum for measure in measures for fact_sum in measure.fact_sums)),
-            [fact_sum for measure in gauged for fact_sum in measure.fact_sums],
-            any(measure.column == PERSON for measure in measures),
-        )
+        return _needs_of(tuple(metrics))
 
     def question(self, edges: Sequence[int], currency: str = "") -> Question:
         """The sums that are needed between the edges."""
         return Question(self.fact_sums, edges, currency, self.states)
+
+
+# Requests mostly ask for the same few metrics.
+@lru_cache(maxsize=1_000)
+def _needs_of(metrics: tuple[Metric, ...]) -> Needs:
+    measures = list(dict.fromkeys(measure for metric in metrics for measure in metric.measures))
+    gauged = dict.fromkeys(metric.of for metric in metrics if metric.combines is Combination.GAUGE)
+    return Needs(
+        measures,
+        gauged.keys(),
+        list(dict.fromkeys(fact_sum for measure in measures for fact_sum in measure.fact_sums)),
+        [fact_sum for measure in gauged for fact_sum in measure.fact_sums],
+        any(measure.column == PERSON for measure in measures),
+    )
 
 
 @dataclass(frozen=True)
@@ -74,16 +85,15 @@ async def read(source: Source, needs: Needs, edges: Sequence[int], currency: str
 
 def columns_of(metrics: Sequence[Metric], reading: Reading) -> Columns:
     """The metrics' values from what has been read."""
-    gauged = _gauged(metrics)
-    values, states = _Values(), _Values()
-    for measure in {measure for metric in metrics for measure in metric.measures}:
+    needs, values, states = Needs.of(metrics), _Values(), _Values()
+    for measure in needs.measures:
         if measure.column == PERSON:
             if reading.persons is not None:
                 values.periods[measure], values.totals[measure] = reading.persons
             continue
         before, *values.periods[measure] = _value(measure, reading.sums)
         values.totals[measure] = sum(values.periods[measure])
-        if measure in gauged:
+        if measure in needs.gauged:
             states.totals[measure] = before + values.totals[measure]
             _, *states.periods[measure] = accumulate(values.periods[measure], initial=before)
     periods, totals = {}, {}
@@ -105,10 +115,6 @@ def total_of(metric: Metric, reading: Reading) -> Number:
             before, *periods = _value(measure, reading.sums)
             totals[measure] = [sum(periods, before if metric.combines is Combination.GAUGE else 0)]
     return metric.column(totals)[0]
-
-
-def _gauged(metrics: Sequence[Metric]) -> set[Measure]:
-    return {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
 
 
 async def in_other_currencies(
