@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import cast
 
 from resolvers.metrics.measuring import Measured
 from resolvers.metrics.openings import Openings
@@ -22,7 +23,7 @@ def columns_of(results: Columns, timeline: Timeline) -> MetricColumns:
     ends = timeline.edges[1:]
     over = bisect_right(ends, microseconds(now()))
     return MetricColumns(
-        [ZonedMoment(timestamp) for timestamp in timeline.timestamps],
+        cast("list[ZonedMoment]", timeline.timestamps),
         [True] * over + [False] * (len(ends) - over),
         {slug: write_numbers(values) for slug, values in results.periods.items()},
         {slug: write_number(total) for slug, total in results.totals.items()},

@@ -119,10 +119,8 @@ class AtOnce(NamedTuple):
 
     def found(self, rows: Sequence[Sequence[Any]]) -> "FoundAtOnce | None":
         """What the statement has read; None if nothing was, because something waits for the fold."""
-        by_query: dict[int, list[Sequence[Any]]] = defaultdict(list)
-        for number, own in groupby(rows, itemgetter(0)):
-            by_query[number] += own
-        if not by_query[0] or any(by_query[0][0][_LEADING : _LEADING + 2]):
+        by_query = _columns_by_query(rows)
+        if 0 not in by_query or any(waiting for waiting, *_ in by_query[0][_LEADING : _LEADING + 2]):
             return None
         return FoundAtOnce(self, by_query)
 
@@ -165,28 +163,43 @@ class FoundAtOnce:
     """A source of what was read at once, for the same questions. `currency` is the workspace's default."""
 
     def __init__(self, asked: AtOnce, by_query: Mapping[int, Sequence[Sequence[Any]]]) -> None:
-        self.currency: str = by_query[0][0][1]
+        self.currency: str = by_query[0][1][0]
         self._asked = asked
         self._queries = dict(asked.form.queries)
         self._by_query = by_query
 
     async def sums(self, question: Question) -> SumsByKey:
         sums, read_key = PeriodSums(question), KEYS[question.grouped_by]
-        begins = _LEADING - (1 if read_key is None else 2)
         for number in self._asked.numbers[_name(question)]:
             query = self._queries[number]
-            if isinstance(query, CellQuery):
-                own = slice(begins, _LEADING + _width(query))
-                sums.add_cells(query.fact_sums, [row[own] for row in self._by_query[number]], read_key)
+            if not isinstance(query, CellQuery) or number not in self._by_query:
+                continue
+            _, keys, moments, *columns = self._by_query[number]
+            if read_key is None:
+                sums.add_columns(query.fact_sums, moments, columns)
+            else:
+                rows = zip(keys, moments, *columns, strict=True)
+                sums.add_cells(query.fact_sums, list(rows), read_key)
         return sums.by_key
 
     async def persons(self, edges: Sequence[int]) -> PersonCounts:
         (number,) = self._asked.numbers[tuple(edges)]
         query = self._queries[number]
         cells = PersonsOfCells(tuple(edges), are_counted=isinstance(query, PersonQuery) and query.is_counted)
-        rows = [(row[_LEADING - 1], row[-1], row[_LEADING]) for row in self._by_query[number]]
+        rows: list[Any] = []
+        if number in self._by_query:
+            _, _, moments, counts, *_, persons = self._by_query[number]
+            rows = list(zip(moments, persons, counts, strict=True))
         cells.add(self._asked.values["workspace_id"], rows)
         return cells.result()
+
+
+def _columns_by_query(rows: Sequence[Sequence[Any]]) -> dict[int, Sequence[Sequence[Any]]]:
+    """The columns of the rows of each query that has any. Databases mostly give these one after the other."""
+    by_query: dict[int, list[Sequence[Any]]] = defaultdict(list)
+    for number, own in groupby(rows, itemgetter(0)):
+        by_query[number] += own
+    return {number: list(zip(*own, strict=True)) for number, own in by_query.items()}
 
 
 def _name(question: Question) -> Hashable:

@@ -39,13 +39,21 @@ class PeriodSums:
         """
         if read_key is None:
             if rows:
-                self._add_cells(self.by_key[None], fact_sums, rows)
+                moments, *columns = zip(*rows, strict=True)
+                self.add_columns(fact_sums, moments, columns)
             return
         by_key: defaultdict[Any, list[Sequence[Any]]] = defaultdict(list)
         for key, *row in rows:
             by_key[key].append(row)
         for key, own in by_key.items():
-            self._add_cells(self.by_key[read_key(key)], fact_sums, own)
+            moments, *columns = zip(*own, strict=True)
+            self._add(self.by_key[read_key(key)], fact_sums, moments, columns)
+
+    def add_columns(
+        self, fact_sums: Sequence[FactSum], moments: Sequence[int], columns: Sequence[Sequence[int]]
+    ) -> None:
+        """The same as `add_cells` with rows that have no key, which are given as columns; there is a row."""
+        self._add(self.by_key[None], fact_sums, moments, columns)
 
     def add_facts(self, sums: Iterable[tuple[Any, SumOfFacts]], currency: str) -> None:
         """Add facts; sums in a currency take only those in this one, or in their key if it is empty."""
@@ -90,13 +98,21 @@ class PeriodSums:
     def _zeros(self) -> Sums:
         return {fact_sum: [0] * len(self._edges) for fact_sum in self._fact_sums}
 
-    def _add_cells(self, own: Sums, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
-        moments, columns = self._by_column(rows)
-        places = None if moments is None else [bisect_right(self._edges, moment) for moment in moments]
+    def _add(
+        self,
+        own: Sums,
+        fact_sums: Sequence[FactSum],
+        moments: Sequence[int],
+        columns: Sequence[Sequence[int]],
+    ) -> None:
         targets = [
             (own[fact_sum], column.weight) for fact_sum in fact_sums for column in fact_sum.cell_columns
         ]
-        for (target, weight), values in zip(targets, columns, strict=False):
+        columns = columns[: len(targets)]
+        aligned, places = self._aligned(moments, columns), None
+        if aligned is None:
+            places, aligned = [bisect_right(self._edges, moment) for moment in moments], columns
+        for (target, weight), values in zip(targets, aligned, strict=True):
             if not any(values):
                 continue
             weighted = values if weight == 1 else [weight * value for value in values]
@@ -108,19 +124,20 @@ class PeriodSums:
             else:
                 target[:] = weighted
 
-    def _by_column(
-        self, rows: Sequence[Sequence[Any]]
-    ) -> tuple[Sequence[int] | None, Iterable[Sequence[int]]]:
-        """The moments and the other columns of the rows; no moments if there is one row for each place.
+    def _aligned(
+        self, moments: Sequence[int], columns: Sequence[Sequence[int]]
+    ) -> Sequence[Sequence[int]] | None:
+        """The columns with one value for each place, or None if most places have no row of their own.
 
         A database that has grouped by period gives a row for most periods; the missing ones are filled in.
         """
-        if 2 * len(rows) > len(self._edges):
-            begins = (FIRST_EVER, *self._edges[:-1])
-            by_moment = {row[0]: row for row in rows}
-            if len(by_moment) == len(rows) and by_moment.keys() <= set(begins):
-                zeros = (0,) * len(rows[0])
-                _, *columns = zip(*(by_moment.get(moment, zeros) for moment in begins), strict=True)
-                return None, columns
-        moments, *columns = zip(*rows, strict=True)
-        return moments, columns
+        begins = (FIRST_EVER, *self._edges[:-1])
+        if moments == begins[1:]:
+            return [(0, *values) for values in columns]
+        if 2 * len(moments) <= len(begins):
+            return None
+        rows = dict(zip(moments, zip(*columns, strict=True), strict=True))
+        if len(rows) < len(moments) or not rows.keys() <= set(begins):
+            return None
+        zeros = (0,) * len(columns)
+        return list(zip(*(rows.get(moment, zeros) for moment in begins), strict=True))
