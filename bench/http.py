@@ -8,7 +8,7 @@ else the machine does. Exits with 1 if a target is missed.
 
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from bench.kit.measuring import (
 from bench.kit.options import options
 from bench.kit.processes import QUIET_CORES, machine, versions
 from bench.kit.report import Check, number, table
-from bench.kit.requests import Case, by_floor, cases, guarded
+from bench.kit.requests import Case, by_floor, cases, guarded, metrics_requests
 from bench.kit.servers import Server, Site
 from bench.kit.wrk import require_wrk
 from bench.reference import SERVERS, Pace, work_seconds
@@ -38,7 +38,29 @@ from bench.reference import SERVERS, Pace, work_seconds
 # The limit is out of reach, but each call is charged to it.
 GUARDED = {"DUOGRAPH_RATE_LIMIT": "1000000000", "DUOGRAPH_ACCESS_LOG": "true"}
 MOST_P99 = 3
-SQLITE = {"REST: list of 10 shares": 250, "REST: one customer": None, "REST: create a customer": None}
+# Microseconds of the server's processor time on the reference machine; with SQLite, the database's too.
+_METRICS = {
+    f"{surface}: {name}": most
+    for name, most in (
+        ("one metric of 51 days", 1_200),
+        ("all metrics of 51 days", 3_000),
+        ("one metric of a year by day", 4_500),
+    )
+    for surface in ("REST", "GraphQL")
+}
+TIMED: dict[str, dict[str, int | None]] = {
+    "postgresql": {**_METRICS},
+    "sqlite": {
+        "REST: list of 10 shares": 250,
+        "REST: one customer": None,
+        "GraphQL: 10 sessions with their share": 400,
+        "GraphQL: 10 sessions with share, customer and 3 payments": 700,
+        **dict.fromkeys(_METRICS),
+        "REST: create a customer": None,
+    },
+}
+# How many times as long as over REST the same change may take.
+MOST_OF_REST = {"": 1.25, ", with a link": 1.4}
 
 progress = Console(stderr=True, highlight=False)
 
@@ -120,28 +142,47 @@ def on_postgresql(site: Site, rounds: int, seconds: float, only: str) -> list[Ch
         checks += [check, slowest]
         others.append(ours.others)
     print(f"{table(header, rows)}\n\n{noise(sorted(others))}\n", flush=True)
+    return checks + compared_with_rest({name: [turn.ours for turn in same] for name, same in turns.items()})
+
+
+def compared_with_rest(ours: Mapping[str, Sequence[Slice]]) -> list[Check]:
+    """Print how many times as long as over REST a change takes over GraphQL."""
+    rest, checks = ours.get("REST: create a customer"), []
+    for link, most in MOST_OF_REST.items():
+        for form in ("", " by literals"):
+            name = f"GraphQL: create a customer{form}{link}"
+            if rest and name in ours:
+                checks.append(Check(name, "GraphQL / REST", [ratio(ours[name], rest)], most=most))
+    if checks:
+        rows = [[check.what, *check.cells] for check in checks]
+        print(f"{table(['change', 'GraphQL / REST', 'target', ''], rows)}\n", flush=True)
     return checks
 
 
-def on_sqlite(site: Site, rounds: int, seconds: float, only: str) -> list[Check]:
-    """Print what some of the requests take on SQLite, which runs in the gateway's own process."""
-    by_name: dict[str, list[Slice]] = {name: [] for name in SQLITE if only in name}
-    works = []
+def timed(site: Site, rounds: int, seconds: float, only: str) -> list[Check]:
+    """Print what requests with targets in time, or without a floor, take of the server's processor time."""
+    database = "postgresql" if site.postgresql else "sqlite"
+    asked = TIMED[database]
+    by_name: dict[str, list[Slice]] = {name: [] for name in asked if only in name}
+    if not by_name:
+        return []
+    databases, works = [site.postgresql.pid] if site.postgresql else [], []
     for place in range(rounds):
         works.append(work_seconds())
         with servers.gateway(site) as ours:
             rest_after_the_last_round(site, ours)
-            for case in cases(*ids(ours, site)):
-                if case.name in by_name:
-                    (slices,) = measure([Side(ours, case.ours, site.token)], [], 1, seconds)
-                    by_name[case.name] += slices
-                    progress.print(f"Round {place + 1}, SQLite, {case.name}: {slices[0].server:.0f} us")
+            requests = {case.name: case.ours for case in cases(*ids(ours, site))} | dict(metrics_requests())
+            for name, slices in by_name.items():
+                ((measured,),) = measure([Side(ours, requests[name], site.token)], databases, 1, seconds)
+                slices.append(measured)
+                progress.print(f"Round {place + 1}, {database}, {name}: {measured.server:.0f} us")
         works.append(work_seconds())
     pace = Pace.of(works, SERVERS)
-    header = ["request on SQLite", "us", "stated target", "target here", "", "req/s", "p50, ms", "p99, ms"]
+    title = {"postgresql": "request on PostgreSQL, the server alone", "sqlite": "request on SQLite"}[database]
+    header = [title, "us", "stated target", "target here", "", "req/s", "p50, ms", "p99, ms"]
     rows, checks = [], []
     for name, slices in by_name.items():
-        middle, stated = typical(slices), SQLITE[name]
+        middle, stated = typical(slices), asked[name]
         checks.append(pace.check(name, "us", middle.server, stated))
         speeds = map(number, (middle.rate, middle.p50, middle.p99))
         rows.append([name, number(middle.server), *pace.targets(checks[-1], stated), *speeds])
@@ -164,12 +205,12 @@ def main() -> None:
     require_wrk()
     checks: list[Check] = []
     print(f"{versions()}; {machine()}.\n")
-    for database, measured in {"postgresql": on_postgresql, "sqlite": on_sqlite}.items():
-        if database in arguments.databases:
-            with servers.site(database) as site:
-                if site.postgresql:
-                    print(f"{servers.postgresql_version(site)}; {arguments.rounds} rounds.\n")
-                checks += measured(site, arguments.rounds, arguments.seconds, arguments.only)
+    for database in arguments.databases:
+        with servers.site(database) as site:
+            if site.postgresql:
+                print(f"{servers.postgresql_version(site)}; {arguments.rounds} rounds.\n")
+                checks += on_postgresql(site, arguments.rounds, arguments.seconds, arguments.only)
+            checks += timed(site, arguments.rounds, arguments.seconds, arguments.only)
     sys.exit(any(not check.is_met for check in checks))
 
 

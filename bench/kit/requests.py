@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
 import orjson
@@ -13,6 +14,7 @@ from bench.kit.wrk import Request
 from schema.customers.customers import Customer
 from schema.kit.pages import PageMeta, Pagination
 from schema.shares.shares import Share
+from storage.metrics.definitions import METRICS
 
 # Only answers with a single file have the state of its upload.
 _NOT_IN_LISTS = {"upload"}
@@ -96,6 +98,29 @@ def cases(customer_id: str, session_id: str) -> list[Case]:
         *(Case(name, new, request, None, is_read=False) for name, request in creating_by_graphql()),
         Case("REST: ingest 100 events", ingest, ingest, 0.8, is_read=False),
     ]
+
+
+def metrics_requests() -> Iterator[tuple[str, Request]]:
+    """One metric and all of them up to today, over both surfaces."""
+    end, one = datetime.now(UTC).date(), "file_share_sessions"
+    for days, name, asked in (
+        (51, "one metric of 51 days", [one]),
+        (51, "all metrics of 51 days", [metric.slug for metric in METRICS]),
+        (365, "one metric of a year by day", [one]),
+    ):
+        start = end - timedelta(days=days - 1)
+        chosen = "" if len(asked) == len(METRICS) else "".join(f"&metrics={slug}" for slug in asked)
+        path = f"/api/metrics/?start_date={start}&end_date={end}&interval=day{chosen}"
+        yield f"REST: {name}", Request("GET", path)
+        fields = " ".join(map(to_camel_case, asked))
+        enums = "" if not chosen else f", metrics: [{one.upper()}]"
+        yield (
+            f"GraphQL: {name}",
+            graphql(
+                f'{{ metrics(startDate: "{start}", endDate: "{end}", interval: DAY{enums}) '
+                f"{{ currency periods {{ timestamp {fields} }} totals {{ {fields} }} }} }}"
+            ),
+        )
 
 
 def packed(request: Request, encoding: str) -> Request:

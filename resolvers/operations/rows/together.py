@@ -3,7 +3,6 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from resolvers.operations.context import Context
@@ -128,7 +127,7 @@ async def run_together(
     """
     ctx.caller.limit_units()
     together = Together(ctx, len(operations))
-    own = replace(ctx, fetch_together=together.fetch)
+    own = Context(ctx.services, ctx.caller, ctx.outcome, fetch_together=together.fetch)
     tasks = [asyncio.create_task(together.run(operation(own))) for operation in operations]
     try:
         await together.ended
