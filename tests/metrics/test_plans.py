@@ -1,4 +1,4 @@
-"""SQLite, which has no statistics, finds facts by the persons or shares that they are about."""
+"""SQLite, which has no statistics, finds facts by their persons or shares, and cells by all of their key."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -9,6 +9,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.dialects import sqlite
 
 from storage.enums import FactKind
+from storage.metrics.reading.cell_query import placed_cells
+from storage.metrics.reading.cell_statements import rows_of_cells
+from storage.metrics.reading.engine import question_of_money
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.fact_statements import FactQuery, OfPersons, persons_with_events, sums_of_facts
 from storage.metrics.reading.reader import Selection
@@ -57,3 +60,14 @@ def test_facts_are_found_by_person_or_share_whatever_the_order_of_the_indexes(en
                 steps = [row.detail for row in plan if "metric_facts" in row.detail]
                 assert steps
                 assert all(index in step and ("moment>?" in step or "moment<?" in step) for step in steps)
+
+
+def test_money_in_each_currency_reads_only_the_cells_of_its_range(engine):
+    (placed,) = placed_cells("sqlite", Selection([HOME]), question_of_money([0, 51 * 86_400_000_000]))
+    written = rows_of_cells(placed.query).compile(dialect=sqlite.dialect())
+    with engine.begin() as connection:
+        values = (None,) * str(written).count("?")
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {written}", values).all()
+    steps = [row.detail for row in plan if "metric_money_cells" in row.detail]
+    assert steps
+    assert all("currency=? AND grain=? AND at>? AND at<?" in step for step in steps)

@@ -17,6 +17,7 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    literal_column,
     not_,
     null,
     select,
@@ -27,6 +28,7 @@ from sqlalchemy.engine import Dialect
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.plans import plan_for
 from storage.engine.statements.kept import Kept
+from storage.enums import Currency
 from storage.metrics.cells.places import Tiles
 from storage.metrics.cells.tiling import FIRST_EVER
 from storage.metrics.reading.cell_query import CellQuery
@@ -36,6 +38,7 @@ from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
+_CURRENCIES = [literal_column(f"'{currency.value}'") for currency in Currency]
 
 Rows = Select[Any] | CompoundSelect[Any]
 
@@ -117,7 +120,10 @@ class _Cells:
             _own(cells.share_id, is_one=query.of_one),
             self.tiles.cells(query.table, layer, query.dialect),
         ]
-        if "currency" in cells and query.grouped_by is not GroupedBy.CURRENCY:
+        if "currency" in cells and query.grouped_by is GroupedBy.CURRENCY:
+            # The key goes on after the currency: without it, all cells of the workspace would be read.
+            conditions.append(cells.currency.in_(_CURRENCIES))
+        elif "currency" in cells:
             asked = bindparam("currency") if self.currency is None else self.currency
             conditions.append(cells.currency == asked)
         if query.unless_deltas:
