@@ -38,7 +38,7 @@ from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
-_CURRENCIES = [literal_column(f"'{currency.value}'") for currency in Currency]
+_CURRENCIES: list[ColumnElement[str]] = [literal_column(f"'{currency.value}'") for currency in Currency]
 
 Rows = Select[Any] | CompoundSelect[Any]
 
