@@ -127,6 +127,8 @@ def on_postgresql(site: Site, rounds: int, seconds: float, only: str) -> list[Ch
             turns[turn.case.name].append(turn)
             figure = turn.floor.processor / turn.ours.processor
             progress.print(f"Round {place + 1}, {turn.case.name}: {figure:.3f} of the floor")
+    if not turns:
+        return []
     header = ["request", "floor, us", "ours, us", "floor / ours", "target", ""]
     header += ["floor, req/s", "ours, req/s", "p50, ms", "p99, ms", "p99 / p50", ""]
     rows, checks, others = [], [], []

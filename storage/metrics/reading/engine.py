@@ -23,10 +23,13 @@ class Columns:
 
 @dataclass(frozen=True)
 class Needs:
-    """What some metrics are computed from; `states` are the sums that also count before the range."""
+    """What some metrics are computed from; `states` are the sums that also count before the range.
 
-    measures: Sequence[Measure]
-    gauged: Set[Measure]
+    Needs that are read by the same question are equal.
+    """
+
+    measures: Sequence[Measure] = field(compare=False)
+    gauged: Set[Measure] = field(compare=False)
     fact_sums: Sequence[FactSum]
     states: Sequence[FactSum]
     persons: bool
