@@ -117,7 +117,7 @@ class SharedCache(Generic[Owner, Key, Value]):
 
 
 def hashed_once(frozen: type[Value]) -> type[Value]:
-    """Keep the hash of each instance: it is looked up at each request, and made of many parts."""
+    """Keep the hash of each instance: each request needs it, and working it out takes many calls."""
     worked_out = frozen.__hash__
 
     def hash_of(self: Value) -> int:
