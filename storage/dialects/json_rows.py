@@ -82,8 +82,8 @@ def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElemen
     SQLite would copy what a subquery of that statement makes.
 
     Python would take four bytes for each letter of a text with one that needs them. Of too many, PostgreSQL
-    sends one more than it may. SQLite stops making them: the connection raises `LinesTooLong`. It would copy
-    all of them for each bracket around them.
+    sends one more than it may, and stops beyond a gigabyte, as SQLite does beyond its limit: the connection
+    raises `LinesTooLong`. SQLite would copy all of them for each bracket around them.
     """
     each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
     return _Written(each.subquery("lines").c[_LINE])
@@ -171,6 +171,7 @@ def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
 
 @compiles(_Written, "postgresql")
 def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str:
+    compiler.reads_lines = True
     # Named once: the database would make again, for each time, what a row has inside it.
     text = f"string_agg(CAST({compiler.process(element.clauses, **options)} AS TEXT), chr({SEPARATOR[0]}))"
     return f"substr(convert_to({text}, 'UTF8'), 1, {LONGEST_TEXT + 1})"

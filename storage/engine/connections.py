@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.caches import Cache
 from storage.dialects.sqlite.driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
-from storage.engine.outages import DatabaseUnreachable, NodeUnreachable
+from storage.engine.outages import DatabaseUnreachable, NodeUnreachable, too_long
 from storage.engine.payers import Payer
 from storage.engine.statements.kept import Kept, KeptText
 from storage.engine.statements.watched import Watching
@@ -195,7 +195,7 @@ class PostgresqlConnection(Connection):
             if self._in_transaction:
                 raise self._translated(error) from error
         except DRIVER_ERRORS as error:
-            raise self._translated(error) from error
+            raise (written.reads_lines and too_long(error)) or self._translated(error) from error
         return await self._fetch(written, values)
 
     async def _prepare(self, written: KeptText) -> Any:

@@ -1,10 +1,12 @@
-"""Which errors say that the database cannot work now, though the same statement may succeed later."""
+"""Which errors say that the database cannot work now, or that what it was asked for is too long for it."""
 
 import sqlite3
 
 from asyncpg import InternalClientError
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from storage.dialects.json_rows import LinesTooLong
 
 # What the SQLSTATEs of a connection that is gone begin with: 08 lost connections, 57P a server that stops,
 # starts or was told to end the connection.
@@ -16,6 +18,8 @@ _OUTAGES = (*_LOST, "53", "57", "58")
 _STATES = frozenset({"40001", "40P01", "55P03", "25006"})
 # A statement that was cancelled: it reached its limit, or an operator ended it.
 _CANCELLED = "57014"
+# What PostgreSQL says when a text that it makes grows beyond a gigabyte.
+_BEYOND_A_LIMIT = "54000"
 # What Citus says, as an internal error, of connections to nodes that end in the middle of something.
 _INTERNAL = "XX000"
 _OF_NODES = (
@@ -60,6 +64,11 @@ def is_outage(error: BaseException) -> bool:
 def is_over_limit(error: BaseException) -> bool:
     """Whether the statement itself took too long, or was cancelled by an operator."""
     return _state(_of_driver(error)) == _CANCELLED
+
+
+def too_long(error: Exception) -> LinesTooLong | None:
+    """The error for lines that are too long for PostgreSQL to make; None for other errors."""
+    return LinesTooLong() if _state(error) == _BEYOND_A_LIMIT else None
 
 
 def is_lost(error: BaseException) -> bool:

@@ -1,10 +1,13 @@
-"""Which errors of the database are outages, which callers get 503 for, and which end the connection."""
+"""Which errors of the database are outages (callers get 503), which end the connection, and which neither."""
 
 import pytest
+from sqlalchemy import func, literal, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+from storage.dialects.json_rows import LinesTooLong, written_lines
 from storage.engine.database import Database
 from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage
+from storage.engine.statements.kept import Kept
 
 
 async def test_a_server_that_is_not_there_is_an_outage(tmp_path):
@@ -24,6 +27,15 @@ async def test_a_connection_that_the_server_ends_is_lost(postgresql_url):
     assert is_lost(raised.value)
     async with database.read() as connection:
         assert (await connection.exec_driver_sql("SELECT 1")).scalar_one() == 1
+    await database.close()
+
+
+async def test_lines_that_postgresql_cannot_make_are_too_long(postgresql_url):
+    database = Database(postgresql_url, pool_size=1)
+    # It refuses a text of a gigabyte by the same state, whether it is repeated at once or grows line by line.
+    lines = written_lines(select(literal(1)), func.repeat("x", 2**30))
+    with pytest.raises(LinesTooLong):
+        await database.fetch(Kept(select(lines), database.dialect), {})
     await database.close()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from resolvers.operations.context import Context
+from storage.dialects.json_rows import LinesTooLong
 from storage.engine.outages import is_outage
 from storage.engine.statements.joined import can_join, joined
 from storage.engine.statements.kept import Kept
@@ -100,7 +101,8 @@ class Together:
         try:
             (row,) = await self._ctx.fetch(kept, values, replica=asked[0].replica)
         except Exception as error:  # noqa: BLE001 - each operation reports its own
-            if is_outage(error):
+            # One answer that is too long is enough to refuse the whole.
+            if is_outage(error) or isinstance(error, LinesTooLong):
                 for each in asked:
                     each.fail(error)
                 return
