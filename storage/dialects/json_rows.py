@@ -7,15 +7,24 @@ from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import orjson
-from sqlalchemy import Boolean, ColumnElement, FromClause, LargeBinary, ScalarSelect, Select, Uuid, select
+from sqlalchemy import (
+    Boolean,
+    ColumnClause,
+    ColumnElement,
+    FromClause,
+    LargeBinary,
+    ScalarSelect,
+    Select,
+    Uuid,
+    select,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from storage.dialects.line_sizes import LINE, LONGEST_TEXT, gathered, sized, unless_long
 from storage.types import JsonColumn, MomentColumn
 
-_LINE = "line"
-# The most bytes of the lines of one statement, and those that are parsed together.
-LONGEST_TEXT = 16 * 1024 * 1024
+# The most bytes of lines that are parsed together.
 PARSED_AT_ONCE = 1024 * 1024
 # The most letters of what a row has inside it on SQLite, which copies it once for each level around it.
 LONGEST_INSIDE = 4 * 1024 * 1024
@@ -57,15 +66,16 @@ class _Gathered(FunctionElement[Any]):
 
 
 def lines(
-    rows: Select[Any], *cells: ColumnElement[Any], outside: FromClause | None = None
+    rows: Select[Any],
+    *cells: ColumnElement[Any],
+    most: int | None = None,
+    outside: FromClause | None = None,
 ) -> ScalarSelect[Any]:
     """A JSON array with an array of `cells` for each of `rows`, in their order.
 
-    `rows` may refer to columns of a row `outside`.
+    `most` is how many there are at most, if that is known. `rows` may refer to columns of a row `outside`.
     """
-    each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
-    listed = (each if outside is None else each.correlate(outside)).subquery("lines")
-    return select(_Gathered(listed.c[_LINE])).scalar_subquery()
+    return select(_Gathered(_line_of(rows, cells, most, outside))).scalar_subquery()
 
 
 class _Written(FunctionElement[bytes]):
@@ -76,7 +86,9 @@ class _Written(FunctionElement[bytes]):
     inherit_cache = True
 
 
-def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElement[Any]:
+def written_lines(
+    rows: Select[Any], *cells: ColumnElement[Any], most: int | None = None
+) -> ColumnElement[Any]:
     """The same lines as bytes, which `lines_of` reads: the column of a statement of one row.
 
     SQLite would copy what a subquery of that statement makes.
@@ -85,8 +97,17 @@ def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElemen
     sends one more than it may, and stops beyond a gigabyte, as SQLite does beyond its limit: the connection
     raises `LinesTooLong`. SQLite would copy all of them for each bracket around them.
     """
-    each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
-    return _Written(each.subquery("lines").c[_LINE])
+    return _Written(_line_of(rows, cells, most, None))
+
+
+def _line_of(
+    rows: Select[Any], cells: Sequence[ColumnElement[Any]], most: int | None, outside: FromClause | None
+) -> ColumnElement[Any]:
+    """The column of the lines of `rows`, of which there are so many at most."""
+    each = rows.with_only_columns(JsonArray(*cells).label(LINE), maintain_column_froms=True)
+    each = each if outside is None else each.correlate(outside)
+    have_rows = any(isinstance(c.type, JsonColumn) and not isinstance(c, ColumnClause) for c in cells)
+    return (sized(each, most) if have_rows else each.subquery("lines")).c[LINE]
 
 
 def has_written_lines(statement: Select[Any]) -> bool:
@@ -159,7 +180,8 @@ def _sqlite_array(element: JsonArray, compiler: Any, **options: Any) -> str:
 
 @compiles(_Gathered, "postgresql")
 def _postgresql_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
-    return f"coalesce(json_agg({compiler.process(element.clauses, **options)}), '[]'::json)"
+    (line,) = element.clauses
+    return f"coalesce({gathered(line.table, compiler.process(line, **options))}, '[]')"
 
 
 @compiles(_Gathered, "sqlite")
@@ -173,7 +195,9 @@ def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
 def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str:
     compiler.reads_lines = True
     # Named once: the database would make again, for each time, what a row has inside it.
-    text = f"string_agg(CAST({compiler.process(element.clauses, **options)} AS TEXT), chr({SEPARATOR[0]}))"
+    (line,) = element.clauses
+    text = unless_long(line.table, compiler.process(line, **options))
+    text = f"string_agg({text}::text, chr({SEPARATOR[0]}))"
     return f"substr(convert_to({text}, 'UTF8'), 1, {LONGEST_TEXT + 1})"
 
 

@@ -18,7 +18,7 @@ _OUTAGES = (*_LOST, "53", "57", "58")
 _STATES = frozenset({"40001", "40P01", "55P03", "25006"})
 # A statement that was cancelled: it reached its limit, or an operator ended it.
 _CANCELLED = "57014"
-# What PostgreSQL says when a text that it makes grows beyond a gigabyte.
+# What PostgreSQL says when a text that it makes grows beyond a gigabyte, and lines beyond their bound.
 _BEYOND_A_LIMIT = "54000"
 # What Citus says, as an internal error, of connections to nodes that end in the middle of something.
 _INTERNAL = "XX000"

@@ -1,0 +1,91 @@
+"""Lines with rows inside them: PostgreSQL stops making them soon after they are too long.
+
+A sequence counts what is made: a statement that fails takes back nothing of it.
+"""
+
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import Sequence, String, cast, func, select
+
+from storage.dialects.json_rows import LinesTooLong, lines, lines_of, written_lines
+from storage.dialects.line_sizes import FEW
+from storage.engine.database import Database
+from storage.engine.statements.kept import Kept
+
+MEBIBYTE = 2**20
+
+
+@pytest.fixture
+async def database(postgresql_url):
+    database = Database(postgresql_url, pool_size=1)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def made(database):
+    """The name of a sequence: how many texts were made."""
+    name = f"made_{uuid4().hex}"
+    await run(database, f"CREATE SEQUENCE {name}")
+    yield name
+    await run(database, f"DROP SEQUENCE {name}")
+
+
+async def run(database, statement):
+    async with database.write() as connection:
+        return await connection.exec_driver_sql(statement)
+
+
+def table(count):
+    """A table of so many rows."""
+    return func.generate_series(1, count).table_valued("number").render_derived(f"rows_{uuid4().hex}")
+
+
+def within(row, count, *cells, most=None):
+    """The lines of so many rows inside a row."""
+    return lines(select(table(count).c.number), *cells, most=most, outside=row)
+
+
+def text(made, row):
+    """A text of a mebibyte for a row, which is counted when it is made."""
+    return cast(Sequence(made).next_value(), String) + func.repeat("x", row.c.number * 0 + MEBIBYTE)
+
+
+async def made_of(database, made, statement):
+    """How many texts are made for a statement that is refused."""
+    with pytest.raises(LinesTooLong):
+        await database.fetch(Kept(select(statement), database.dialect), {})
+    return (await run(database, f"SELECT last_value FROM {made}")).scalar_one()
+
+
+async def test_many_lines_are_made_until_one_is_too_many(database, made):
+    many = table(100)
+    statement = written_lines(select(many.c.number), within(many, 1, text(made, many)))
+    assert await made_of(database, made, statement) == 17
+
+
+async def test_many_lines_in_one_are_made_until_one_is_too_many(database, made):
+    many, one = table(100), table(1)
+    inside = lines(select(many.c.number), within(many, 1, text(made, many)), outside=one)
+    statement = written_lines(select(one.c.number), inside, most=1)
+    assert await made_of(database, made, statement) == 17
+
+
+async def test_a_few_lines_are_all_made_but_no_more(database, made):
+    many = table(100)
+    few = table(FEW + many.c.number * 0)
+    inside = lines(select(few.c.number), within(few, 10, text(made, few)), most=FEW, outside=many)
+    statement = written_lines(select(many.c.number), inside, many.c.number)
+    assert await made_of(database, made, statement) == FEW * 10
+
+
+async def test_lines_that_are_not_too_long_are_read_whole(database):
+    two = table(2)
+    inside = within(two, 3, func.repeat("ü", 10))
+    few = within(two, 2, within(two, 1, func.repeat("e", 3)), most=2)
+    empty = within(two, 0, within(two, 1, func.repeat("e", 3)), most=2)
+    statement = select(written_lines(select(two.c.number), inside, few, empty))
+    ((written,),) = await database.fetch(Kept(statement, database.dialect), {})
+    line = [[["ü" * 10]] * 3, [[[["eee"]]]] * 2, []]
+    assert lines_of(written, lambda _: None) == [line, line]
