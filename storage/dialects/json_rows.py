@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from storage.dialects.line_sizes import LINE, LONGEST_TEXT, gathered, sized, unless_long
+from storage.dialects.line_sizes import LINE, LONGEST_TEXT, bounded, sized
 from storage.types import JsonColumn, MomentColumn
 
 # The most bytes of lines that are parsed together.
@@ -66,16 +66,13 @@ class _Gathered(FunctionElement[Any]):
 
 
 def lines(
-    rows: Select[Any],
-    *cells: ColumnElement[Any],
-    most: int | None = None,
-    outside: FromClause | None = None,
+    rows: Select[Any], *cells: ColumnElement[Any], outside: FromClause | None = None
 ) -> ScalarSelect[Any]:
     """A JSON array with an array of `cells` for each of `rows`, in their order.
 
-    `most` is how many there are at most, if that is known. `rows` may refer to columns of a row `outside`.
+    `rows` may refer to columns of a row `outside`.
     """
-    return select(_Gathered(_line_of(rows, cells, most, outside))).scalar_subquery()
+    return select(_Gathered(_line_of(rows, cells, outside))).scalar_subquery()
 
 
 class _Written(FunctionElement[bytes]):
@@ -86,28 +83,26 @@ class _Written(FunctionElement[bytes]):
     inherit_cache = True
 
 
-def written_lines(
-    rows: Select[Any], *cells: ColumnElement[Any], most: int | None = None
-) -> ColumnElement[Any]:
+def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElement[Any]:
     """The same lines as bytes, which `lines_of` reads: the column of a statement of one row.
 
     SQLite would copy what a subquery of that statement makes.
 
     Python would take four bytes for each letter of a text with one that needs them. Of too many, PostgreSQL
-    sends one more than it may, and stops beyond a gigabyte, as SQLite does beyond its limit: the connection
+    sends one more than it may, or fails (`storage/dialects/line_sizes.py`), as SQLite does: the connection
     raises `LinesTooLong`. SQLite would copy all of them for each bracket around them.
     """
-    return _Written(_line_of(rows, cells, most, None))
+    return _Written(_line_of(rows, cells))
 
 
 def _line_of(
-    rows: Select[Any], cells: Sequence[ColumnElement[Any]], most: int | None, outside: FromClause | None
+    rows: Select[Any], cells: Sequence[ColumnElement[Any]], outside: FromClause | None = None
 ) -> ColumnElement[Any]:
-    """The column of the lines of `rows`, of which there are so many at most."""
+    """The column of the lines."""
     each = rows.with_only_columns(JsonArray(*cells).label(LINE), maintain_column_froms=True)
     each = each if outside is None else each.correlate(outside)
     have_rows = any(isinstance(c.type, JsonColumn) and not isinstance(c, ColumnClause) for c in cells)
-    return (sized(each, most) if have_rows else each.subquery("lines")).c[LINE]
+    return (sized(each) if have_rows else each.subquery("lines")).c[LINE]
 
 
 def has_written_lines(statement: Select[Any]) -> bool:
@@ -181,7 +176,8 @@ def _sqlite_array(element: JsonArray, compiler: Any, **options: Any) -> str:
 @compiles(_Gathered, "postgresql")
 def _postgresql_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
     (line,) = element.clauses
-    return f"coalesce({gathered(line.table, compiler.process(line, **options))}, '[]')"
+    text = compiler.process(line, **options)
+    return bounded(line.table, text, f"json_agg({text})", "'[]'::json")
 
 
 @compiles(_Gathered, "sqlite")
@@ -196,8 +192,8 @@ def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str
     compiler.reads_lines = True
     # Named once: the database would make again, for each time, what a row has inside it.
     (line,) = element.clauses
-    text = unless_long(line.table, compiler.process(line, **options))
-    text = f"string_agg({text}::text, chr({SEPARATOR[0]}))"
+    text = compiler.process(line, **options)
+    text = bounded(line.table, text, f"string_agg({text}::text, chr({SEPARATOR[0]}))", "NULL")
     return f"substr(convert_to({text}, 'UTF8'), 1, {LONGEST_TEXT + 1})"
 
 

@@ -18,8 +18,8 @@ _OUTAGES = (*_LOST, "53", "57", "58")
 _STATES = frozenset({"40001", "40P01", "55P03", "25006"})
 # A statement that was cancelled: it reached its limit, or an operator ended it.
 _CANCELLED = "57014"
-# What PostgreSQL says when a text that it makes grows beyond a gigabyte, and lines beyond their bound.
-_BEYOND_A_LIMIT = "54000"
+# What PostgreSQL says when a text grows beyond a gigabyte, and when lines do beyond their bound.
+_BEYOND_A_LIMIT = ("54000", "22003")
 # What Citus says, as an internal error, of connections to nodes that end in the middle of something.
 _INTERNAL = "XX000"
 _OF_NODES = (
@@ -68,7 +68,7 @@ def is_over_limit(error: BaseException) -> bool:
 
 def too_long(error: Exception) -> LinesTooLong | None:
     """The error for lines that are too long for PostgreSQL to make; None for other errors."""
-    return LinesTooLong() if _state(error) == _BEYOND_A_LIMIT else None
+    return LinesTooLong() if _state(error) in _BEYOND_A_LIMIT else None
 
 
 def is_lost(error: BaseException) -> bool:

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import Sequence, String, cast, func, select
 
 from storage.dialects.json_rows import LinesTooLong, lines, lines_of, written_lines
-from storage.dialects.line_sizes import FEW
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
 
@@ -42,9 +41,9 @@ def table(count):
     return func.generate_series(1, count).table_valued("number").render_derived(f"rows_{uuid4().hex}")
 
 
-def within(row, count, *cells, most=None):
+def within(row, count, *cells):
     """The lines of so many rows inside a row."""
-    return lines(select(table(count).c.number), *cells, most=most, outside=row)
+    return lines(select(table(count).c.number), *cells, outside=row)
 
 
 def text(made, row):
@@ -62,30 +61,35 @@ async def made_of(database, made, statement):
 async def test_many_lines_are_made_until_one_is_too_many(database, made):
     many = table(100)
     statement = written_lines(select(many.c.number), within(many, 1, text(made, many)))
-    assert await made_of(database, made, statement) == 17
+    assert await made_of(database, made, statement) == 16
 
 
 async def test_many_lines_in_one_are_made_until_one_is_too_many(database, made):
     many, one = table(100), table(1)
     inside = lines(select(many.c.number), within(many, 1, text(made, many)), outside=one)
-    statement = written_lines(select(one.c.number), inside, most=1)
-    assert await made_of(database, made, statement) == 17
+    assert await made_of(database, made, written_lines(select(one.c.number), inside)) == 16
 
 
-async def test_a_few_lines_are_all_made_but_no_more(database, made):
+async def test_large_lines_are_made_until_one_is_too_many(database, made):
     many = table(100)
-    few = table(FEW + many.c.number * 0)
-    inside = lines(select(few.c.number), within(few, 10, text(made, few)), most=FEW, outside=many)
-    statement = written_lines(select(many.c.number), inside, many.c.number)
-    assert await made_of(database, made, statement) == FEW * 10
+    # They are larger than what PostgreSQL keeps in memory of what it sorts or lays aside.
+    statement = written_lines(select(many.c.number), within(many, 5, text(made, many)))
+    assert await made_of(database, made, statement) == 20
 
 
 async def test_lines_that_are_not_too_long_are_read_whole(database):
-    two = table(2)
-    inside = within(two, 3, func.repeat("ü", 10))
-    few = within(two, 2, within(two, 1, func.repeat("e", 3)), most=2)
-    empty = within(two, 0, within(two, 1, func.repeat("e", 3)), most=2)
-    statement = select(written_lines(select(two.c.number), inside, few, empty))
+    many = table(15)
+    inside = within(many, 3, func.repeat("ü", MEBIBYTE // 8))
+    deep = within(many, 2, within(many, 1, func.repeat("e", 3)))
+    empty = within(many, 0, within(many, 1, func.repeat("e", 3)))
+    statement = select(written_lines(select(many.c.number), inside, deep, empty))
     ((written,),) = await database.fetch(Kept(statement, database.dialect), {})
-    line = [[["ü" * 10]] * 3, [[[["eee"]]]] * 2, []]
-    assert lines_of(written, lambda _: None) == [line, line]
+    line = [[["ü" * (MEBIBYTE // 8)]] * 3, [[[["eee"]]]] * 2, []]
+    assert list(lines_of(written, lambda _: None)) == [line] * 15
+
+
+async def test_of_no_rows_there_are_no_lines(database):
+    none = table(0)
+    statement = select(written_lines(select(none.c.number), within(none, 1, none.c.number)))
+    ((written,),) = await database.fetch(Kept(statement, database.dialect), {})
+    assert lines_of(written, lambda _: None) == []

@@ -176,8 +176,7 @@ class LinkedPage:
             names = names_of_place(self.after, len(order))
             places = [bindparam(name, type_=key.column.type) for name, key in zip(names, order, strict=True)]
             conditions.append(after(order, places))
-        most = self.limit + self.is_continued
-        limit = literal_column(str(most), Integer)
+        limit = literal_column(str(self.limit + self.is_continued), Integer)
         columns = self.shape.columns(key.column.name for key in order)
         rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
         if self.skipped is not None:
@@ -188,8 +187,7 @@ class LinkedPage:
         if self.is_continued:
             ends = zip(keys, self.key_places, strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        rows = select(page).order_by(*(AsSelected(key.order) for key in keys)).limit(limit)
-        listed = lines(rows, *cells, most=most)
+        listed = lines(select(page).order_by(*(AsSelected(key.order) for key in keys)).limit(limit), *cells)
         if not self.is_counted:
             return listed
         counted = select(func.count()).select_from(table).where(*conditions).correlate(row)

@@ -125,7 +125,7 @@ class PageForm:
         if self.is_continued:
             ends = zip(keys, key_places(self.shape, order), strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        return [self._total(principal, conditions, rows), written_lines(shown, *cells, most=self._most)]
+        return [self._total(principal, conditions, rows), written_lines(shown, *cells)]
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters
@@ -167,13 +167,9 @@ class PageForm:
         return by_keys(rows, table, order, workspace_id)
 
     @property
-    def _most(self) -> int:
-        """Rows of the page; without a total, one too many says whether a page follows."""
-        return self.limit + (self.is_continued and not self.is_counted)
-
-    @property
     def _limit(self) -> ColumnElement[int]:
-        return literal_column(str(self._most), Integer)
+        """Of the page; without a total, one row too many says whether a page follows."""
+        return literal_column(str(self.limit + (self.is_continued and not self.is_counted)), Integer)
 
     def _total(
         self, principal: Principal, conditions: Sequence[ColumnElement[bool]], rows: FromClause

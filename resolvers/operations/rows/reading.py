@@ -69,7 +69,7 @@ async def read_one(
         caller = with_places(principal)
         columns = shape.columns(["id"])
         row = select(*columns).where(seen_by(model, seen, caller), *same).subquery("chosen")
-        return select(written_lines(select(row), *shape.cells(row, chosen, caller), most=1))
+        return select(written_lines(select(row), *shape.cells(row, chosen, caller)))
 
     plan = plan_for(ctx, key, make)
     places = {**values, **principal.ids, **ctx.places}

@@ -36,7 +36,7 @@ class KeptText:
         compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
         self.text: str = compiled.string
         self.depends_on_values = depends_on_values(compiled)
-        # Whether it reads lines on SQLite, whose connection then bounds their text.
+        # Whether it reads lines: then SQLite's connection bounds their text, and some errors mean them.
         self.reads_lines: bool = getattr(compiled, "reads_lines", False)
         names: Sequence[str] = compiled.positiontup or ()
         self._names = list(names)
