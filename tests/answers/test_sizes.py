@@ -154,6 +154,18 @@ async def test_a_page_of_megabytes_answers_what_small_pages_do(limited, full):
         assert [item for page in range(1, 11) for item in await ask(10, page)] == whole
 
 
+async def test_lists_of_thousands_of_values_are_whole_under_many_names(limited, full):
+    async def metrics(fields: str) -> Any:
+        body = {"query": f"{{ metrics({HOURS}) {{ {fields} }} }}"}
+        return (await limited.client.post("/graphql", json=body, headers=bearer(full.token))).json()["data"][
+            "metrics"
+        ]
+
+    listed = (await metrics("timestamps"))["timestamps"]
+    assert len(listed) == 365 * 24
+    assert list((await metrics(repeated("timestamps", "", times=30))).values()) == [listed] * 30
+
+
 async def test_rows_under_many_short_names_take_little_memory(limited, full):
     query = f"{{ metrics({HOURS}) {{ {repeated('periods', '{ costs }', 59)} }} }}"
     for _ in range(2):

@@ -20,6 +20,9 @@ BYTES_PER_CALL = 256 * 1024
 LONGEST_ESCAPE = 6
 # The answer, the data, a field of the root, and the list of a page, whose objects are written one at a time.
 DEEPEST_PARTS = 4
+# Values without parts are written together. So many of the longest texts take less than an answer may.
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+LEAVES_AT_A_TIME = 100
 
 
 def calls_for_bytes(size: int) -> int:
@@ -88,12 +91,16 @@ def _write(written: BytesIO, value: Any, depth: int) -> None:
     if isinstance(value, JoinedItems):
         written.writelines((b"[", value.joined, b"]"))
         return
-    if not (depth and value and isinstance(value, dict | list)):
-        written.write(orjson.dumps(value))
-        if written.tell() > LARGEST_ANSWER:
-            raise AnswerTooLarge
-        return
     is_list = isinstance(value, list)
+    if not (depth and value and (is_list or isinstance(value, dict))):
+        _add(written, orjson.dumps(value))
+        return
+    if is_list and _LEAVES.issuperset(map(type, value)):
+        for start in range(0, len(value), LEAVES_AT_A_TIME):
+            written.write(b"," if start else b"[")
+            _add(written, orjson.dumps(value[start : start + LEAVES_AT_A_TIME])[1:-1])
+        written.write(b"]")
+        return
     separator = b"[" if is_list else b"{"
     for each in value:
         written.write(separator)
@@ -102,3 +109,9 @@ def _write(written: BytesIO, value: Any, depth: int) -> None:
         _write(written, each if is_list else value[each], depth - 1)
         separator = b","
     written.write(b"]" if is_list else b"}")
+
+
+def _add(written: BytesIO, json: bytes) -> None:
+    written.write(json)
+    if written.tell() > LARGEST_ANSWER:
+        raise AnswerTooLarge
