@@ -7,6 +7,7 @@ hold, because an edge cuts the shortest ones or something waits for the fold, is
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -125,6 +126,12 @@ class AtOnce(NamedTuple):
         return FoundAtOnce(self, by_query)
 
 
+@lru_cache(maxsize=1_000)
+def _shared(form: AtOnceForm) -> AtOnceForm:
+    """One object for equal forms: looking its statement up then compares none of its queries."""
+    return form
+
+
 def at_once(
     dialect: str,
     selection: Selection,
@@ -156,7 +163,7 @@ def at_once(
     for part in parts.values():
         values |= part.values
     form = AtOnceForm(tuple((number, part.query) for number, part in parts.items()), has_currency)
-    return AtOnce(form, values, sum(part.cells for part in parts.values()), numbers)
+    return AtOnce(_shared(form), values, sum(part.cells for part in parts.values()), numbers)
 
 
 class FoundAtOnce:

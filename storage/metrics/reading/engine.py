@@ -70,7 +70,7 @@ class _Values:
     """Exact values of measures in each period and in the whole range; of gauges, the states at their ends."""
 
     periods: dict[Measure, list[int]] = field(default_factory=dict)
-    totals: dict[Measure, int] = field(default_factory=dict)
+    totals: dict[Measure, list[int]] = field(default_factory=dict)
 
 
 async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int], currency: str) -> Columns:
@@ -92,19 +92,20 @@ def columns_of(metrics: Sequence[Metric], reading: Reading) -> Columns:
     for measure in needs.measures:
         if measure.column == PERSON:
             if reading.persons is not None:
-                values.periods[measure], values.totals[measure] = reading.persons
+                values.periods[measure], total = reading.persons
+                values.totals[measure] = [total]
             continue
-        before, *values.periods[measure] = _value(measure, reading.sums)
-        values.totals[measure] = sum(values.periods[measure])
+        before, *column = _value(measure, reading.sums)
+        total = sum(column)
+        values.periods[measure], values.totals[measure] = column, [total]
         if measure in needs.gauged:
-            states.totals[measure] = before + values.totals[measure]
-            _, *states.periods[measure] = accumulate(values.periods[measure], initial=before)
+            states.totals[measure] = [before + total]
+            _, *states.periods[measure] = accumulate(column, initial=before)
     periods, totals = {}, {}
     for metric in metrics:
         combined = states if metric.combines is Combination.GAUGE else values
         periods[metric.slug] = metric.column(combined.periods)
-        whole = {measure: [combined.totals[measure]] for measure in metric.measures}
-        totals[metric.slug] = metric.column(whole)[0]
+        (totals[metric.slug],) = metric.column(combined.totals)
     return Columns(periods, totals)
 
 
