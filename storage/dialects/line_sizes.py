@@ -8,7 +8,7 @@ as those it keeps need more than `work_mem`.
 import sys
 from typing import Any, cast
 
-from sqlalchemy import FromClause, Select, Subquery
+from sqlalchemy import FromClause, Integer, Select, Subquery, literal_column
 from sqlalchemy.ext.compiler import compiles
 
 LINE = "line"
@@ -16,6 +16,7 @@ LINE = "line"
 LONGEST_TEXT = 16 * 1024 * 1024
 # PostgreSQL counts the header of a value too.
 _HEADER = 4
+_ALL = literal_column(str(2**31 - 1), Integer)
 _EACH_BYTE = f"{sys.float_info.max / (LONGEST_TEXT + 1)!r}::float8"
 
 
@@ -37,9 +38,11 @@ def _lines(element: _SizedLines, compiler: Any, **options: Any) -> str:
 
 @compiles(_SizedLines, "postgresql")
 def _postgresql_lines(element: _SizedLines, compiler: Any, **options: Any) -> str:
-    text = _lines(element, compiler, **options)
-    # OFFSET, because PostgreSQL would make a line twice where no limit or order is in the way.
-    return f"(SELECT {LINE} FROM {text} OFFSET 0) AS lines" if options.get("asfrom") else text  # noqa: S608
+    lines: Any = element.element
+    if lines._limit_clause is None:
+        # Without a limit, PostgreSQL may make a line once for each aggregate, or all before it sorts them.
+        element = _SizedLines._construct(lines.limit(_ALL), name="lines")
+    return _lines(element, compiler, **options)
 
 
 def bounded(lines: FromClause, line: str, aggregate: str, empty: str) -> str:

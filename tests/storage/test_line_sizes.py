@@ -6,7 +6,7 @@ A sequence counts what is made: a statement that fails takes back nothing of it.
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import Sequence, String, cast, func, select
+from sqlalchemy import func, select
 
 from storage.dialects.json_rows import LinesTooLong, lines, lines_of, written_lines
 from storage.engine.database import Database
@@ -24,10 +24,17 @@ async def database(postgresql_url):
 
 @pytest.fixture
 async def made(database):
-    """The name of a sequence: how many texts were made."""
+    """The name of a sequence, which counts texts, and of the function that makes them."""
     name = f"made_{uuid4().hex}"
+    body = f"BEGIN PERFORM nextval('{name}'); RETURN repeat('x', {MEBIBYTE}); END"
     await run(database, f"CREATE SEQUENCE {name}")
+    # PostgreSQL would move no function that is volatile.
+    await run(
+        database,
+        f"CREATE FUNCTION {name}(number int) RETURNS text LANGUAGE plpgsql STABLE COST 1000 AS $${body}$$",
+    )
     yield name
+    await run(database, f"DROP FUNCTION {name}")
     await run(database, f"DROP SEQUENCE {name}")
 
 
@@ -48,7 +55,7 @@ def within(row, count, *cells):
 
 def text(made, row):
     """A text of a mebibyte for a row, which is counted when it is made."""
-    return cast(Sequence(made).next_value(), String) + func.repeat("x", row.c.number * 0 + MEBIBYTE)
+    return getattr(func, made)(row.c.number)
 
 
 async def made_of(database, made, statement):
@@ -68,6 +75,20 @@ async def test_many_lines_in_one_are_made_until_one_is_too_many(database, made):
     many, one = table(100), table(1)
     inside = lines(select(many.c.number), within(many, 1, text(made, many)), outside=one)
     assert await made_of(database, made, written_lines(select(one.c.number), inside)) == 16
+
+
+async def test_lines_are_sorted_before_they_are_made(database, made):
+    many, one = table(100), table(1)
+    sorted_rows = select(many.c.number).order_by(many.c.number.desc())
+    inside = lines(sorted_rows, within(many, 1, text(made, many)), outside=one)
+    assert await made_of(database, made, written_lines(select(one.c.number), inside)) == 16
+
+
+async def test_lines_are_made_once(database, made):
+    two = table(2)
+    statement = select(written_lines(select(two.c.number), within(two, 1, text(made, two))))
+    await database.fetch(Kept(statement, database.dialect), {})
+    assert (await run(database, f"SELECT last_value FROM {made}")).scalar_one() == 2
 
 
 async def test_large_lines_are_made_until_one_is_too_many(database, made):
