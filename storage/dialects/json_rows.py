@@ -21,9 +21,10 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from storage.dialects.line_sizes import LINE, LONGEST_TEXT, bounded, sized
+from storage.dialects.line_sizes import LONGEST_TEXT, bounded, limited
 from storage.types import JsonColumn, MomentColumn
 
+_LINE = "line"
 # The most bytes of lines that are parsed together.
 PARSED_AT_ONCE = 1024 * 1024
 # The most letters of what a row has inside it on SQLite, which copies it once for each level around it.
@@ -57,33 +58,46 @@ class JsonArray(FunctionElement[Any]):
     inherit_cache = True
 
 
-class _Gathered(FunctionElement[Any]):
+class _OfLines(FunctionElement[Any]):
+    """An aggregate of a group's JSON values; `have_rows` says whether other rows are inside them."""
+
+    def __init__(self, line: ColumnElement[Any], have_rows: bool) -> None:
+        super().__init__(line)
+        self.have_rows = have_rows
+
+
+class _Gathered(_OfLines):
     """The JSON array of a group's JSON values; empty for an empty group."""
 
     name = "gathered_json"
     type = JsonColumn()
-    inherit_cache = True
+    inherit_cache = False
 
 
 def lines(
-    rows: Select[Any], *cells: ColumnElement[Any], outside: FromClause | None = None
+    rows: Select[Any],
+    *cells: ColumnElement[Any],
+    are_limited: bool = False,
+    outside: FromClause | None = None,
 ) -> ScalarSelect[Any]:
     """A JSON array with an array of `cells` for each of `rows`, in their order.
 
-    `rows` may refer to columns of a row `outside`.
+    `are_limited` says whether `rows` have a limit. They may refer to columns of a row `outside`.
     """
-    return select(_Gathered(_line_of(rows, cells, outside))).scalar_subquery()
+    return select(_Gathered(*_line_of(rows, cells, are_limited, outside))).scalar_subquery()
 
 
-class _Written(FunctionElement[bytes]):
+class _Written(_OfLines):
     """The JSON values of a group in UTF-8, with `SEPARATOR` between them; null for an empty group."""
 
     name = "written_json"
     type = LargeBinary()
-    inherit_cache = True
+    inherit_cache = False
 
 
-def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElement[Any]:
+def written_lines(
+    rows: Select[Any], *cells: ColumnElement[Any], are_limited: bool = False
+) -> ColumnElement[Any]:
     """The same lines as bytes, which `lines_of` reads: the column of a statement of one row.
 
     SQLite would copy what a subquery of that statement makes.
@@ -92,17 +106,22 @@ def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElemen
     sends one more than it may, or fails (`storage/dialects/line_sizes.py`), as SQLite does: the connection
     raises `LinesTooLong`. SQLite would copy all of them for each bracket around them.
     """
-    return _Written(_line_of(rows, cells))
+    return _Written(*_line_of(rows, cells, are_limited))
 
 
 def _line_of(
-    rows: Select[Any], cells: Sequence[ColumnElement[Any]], outside: FromClause | None = None
-) -> ColumnElement[Any]:
-    """The column of the lines."""
-    each = rows.with_only_columns(JsonArray(*cells).label(LINE), maintain_column_froms=True)
+    rows: Select[Any],
+    cells: Sequence[ColumnElement[Any]],
+    are_limited: bool,
+    outside: FromClause | None = None,
+) -> tuple[ColumnElement[Any], bool]:
+    """The column of the lines, and whether other rows are inside them."""
+    each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
     each = each if outside is None else each.correlate(outside)
     have_rows = any(isinstance(c.type, JsonColumn) and not isinstance(c, ColumnClause) for c in cells)
-    return (sized(each) if have_rows else each.subquery("lines")).c[LINE]
+    if have_rows and not are_limited:
+        each = limited(each)
+    return each.subquery("lines").c[_LINE], have_rows
 
 
 def has_written_lines(statement: Select[Any]) -> bool:
@@ -175,9 +194,9 @@ def _sqlite_array(element: JsonArray, compiler: Any, **options: Any) -> str:
 
 @compiles(_Gathered, "postgresql")
 def _postgresql_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
-    (line,) = element.clauses
-    text = compiler.process(line, **options)
-    return bounded(line.table, text, f"json_agg({text})", "'[]'::json")
+    line = compiler.process(element.clauses, **options)
+    text, empty = f"json_agg({line})", "'[]'::json"
+    return bounded(line, text, empty) if element.have_rows else f"coalesce({text}, {empty})"
 
 
 @compiles(_Gathered, "sqlite")
@@ -191,9 +210,9 @@ def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
 def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str:
     compiler.reads_lines = True
     # Named once: the database would make again, for each time, what a row has inside it.
-    (line,) = element.clauses
-    text = compiler.process(line, **options)
-    text = bounded(line.table, text, f"string_agg({text}::text, chr({SEPARATOR[0]}))", "NULL")
+    line = compiler.process(element.clauses, **options)
+    text = f"string_agg({line}::text, chr({SEPARATOR[0]}))"
+    text = bounded(line, text, "NULL") if element.have_rows else text
     return f"substr(convert_to({text}, 'UTF8'), 1, {LONGEST_TEXT + 1})"
 
 

@@ -187,7 +187,8 @@ class LinkedPage:
         if self.is_continued:
             ends = zip(keys, self.key_places, strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        listed = lines(select(page).order_by(*(AsSelected(key.order) for key in keys)).limit(limit), *cells)
+        rows = select(page).order_by(*(AsSelected(key.order) for key in keys)).limit(limit)
+        listed = lines(rows, *cells, are_limited=True)
         if not self.is_counted:
             return listed
         counted = select(func.count()).select_from(table).where(*conditions).correlate(row)

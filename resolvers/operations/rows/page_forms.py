@@ -125,7 +125,7 @@ class PageForm:
         if self.is_continued:
             ends = zip(keys, key_places(self.shape, order), strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        return [self._total(principal, conditions, rows), written_lines(shown, *cells)]
+        return [self._total(principal, conditions, rows), written_lines(shown, *cells, are_limited=True)]
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters
