@@ -3,6 +3,7 @@
 A row with its nested lists is one value then, whichever the database, and one statement reads a whole page.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -17,18 +18,22 @@ from sqlalchemy import (
     Select,
     Uuid,
     select,
+    text,
 )
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from storage.dialects.line_sizes import LONGEST_TEXT, bounded, limited
 from storage.types import JsonColumn, MomentColumn
 
 _LINE = "line"
-# The most bytes of lines that are parsed together.
+# The most bytes of the lines of one statement, and those that are parsed together.
+LONGEST_TEXT = 16 * 1024 * 1024
 PARSED_AT_ONCE = 1024 * 1024
 # The most letters of what a row has inside it on SQLite, which copies it once for each level around it.
 LONGEST_INSIDE = 4 * 1024 * 1024
+# What PostgreSQL counts of a value besides its text, and what makes the sum of too many bytes overflow.
+_HEADER = 4
+_EACH_BYTE = f"{sys.float_info.max / (LONGEST_TEXT + 1)!r}::float8"
 # Between lines; JSON has it nowhere.
 SEPARATOR = b"\x1e"
 # Most moments of PostgreSQL: with six decimals, before the offset. Only these are as long as that.
@@ -103,7 +108,7 @@ def written_lines(
     SQLite would copy what a subquery of that statement makes.
 
     Python would take four bytes for each letter of a text with one that needs them. Of too many, PostgreSQL
-    sends one more than it may, or fails (`storage/dialects/line_sizes.py`), as SQLite does: the connection
+    sends one more than it may, or fails (`_bounded_aggregate`), as SQLite does: the connection
     raises `LinesTooLong`. SQLite would copy all of them for each bracket around them.
     """
     return _Written(*_line_of(rows, cells, are_limited))
@@ -120,7 +125,8 @@ def _line_of(
     each = each if outside is None else each.correlate(outside)
     have_rows = any(isinstance(c.type, JsonColumn) and not isinstance(c, ColumnClause) for c in cells)
     if have_rows and not are_limited:
-        each = limited(each)
+        # PostgreSQL may make a line once for each aggregate without a limit, or all before it sorts them.
+        each = each.suffix_with(text("LIMIT ALL"), dialect="postgresql")
     return each.subquery("lines").c[_LINE], have_rows
 
 
@@ -192,11 +198,22 @@ def _sqlite_array(element: JsonArray, compiler: Any, **options: Any) -> str:
     return f"json_array({', '.join(_sqlite(cell, compiler, options) for cell in element.clauses)})"
 
 
+def _bounded_aggregate(line: str, aggregate: str, empty: str) -> str:
+    """The aggregate of lines on PostgreSQL, or the error 22003 at the line that is too many.
+
+    An aggregate cannot stop before a gigabyte, but a sum beside it can overflow. A window function would read
+    all lines as soon as those it keeps need more than `work_mem`.
+    """
+    # Without lines there is no sum.
+    size = f"sum((pg_column_size({line}) - {_HEADER}) * {_EACH_BYTE})"
+    return f"CASE WHEN {size} IS NULL THEN {empty} ELSE {aggregate} END"
+
+
 @compiles(_Gathered, "postgresql")
 def _postgresql_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
     line = compiler.process(element.clauses, **options)
-    text, empty = f"json_agg({line})", "'[]'::json"
-    return bounded(line, text, empty) if element.have_rows else f"coalesce({text}, {empty})"
+    array, empty = f"json_agg({line})", "'[]'::json"
+    return _bounded_aggregate(line, array, empty) if element.have_rows else f"coalesce({array}, {empty})"
 
 
 @compiles(_Gathered, "sqlite")
@@ -211,9 +228,9 @@ def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str
     compiler.reads_lines = True
     # Named once: the database would make again, for each time, what a row has inside it.
     line = compiler.process(element.clauses, **options)
-    text = f"string_agg({line}::text, chr({SEPARATOR[0]}))"
-    text = bounded(line, text, "NULL") if element.have_rows else text
-    return f"substr(convert_to({text}, 'UTF8'), 1, {LONGEST_TEXT + 1})"
+    written = f"string_agg({line}::text, chr({SEPARATOR[0]}))"
+    written = _bounded_aggregate(line, written, "NULL") if element.have_rows else written
+    return f"substr(convert_to({written}, 'UTF8'), 1, {LONGEST_TEXT + 1})"
 
 
 @compiles(_Written, "sqlite")

@@ -14,8 +14,7 @@ from weakref import WeakSet
 import aiosqlite
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
 
-from storage.dialects.json_rows import InsideTooLong, LinesTooLong, NestedTooDeep
-from storage.dialects.line_sizes import LONGEST_TEXT
+from storage.dialects.json_rows import LONGEST_TEXT, InsideTooLong, LinesTooLong, NestedTooDeep
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite.refusals import ChangesRefused
 

@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.url import URL
 
-from storage.dialects.json_rows import LinesTooLong
-from storage.dialects.line_sizes import LONGEST_TEXT
+from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite.driver import opened
 
