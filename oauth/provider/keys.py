@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -34,9 +35,8 @@ async def signing_key(database: Database, secret: bytes) -> RSAKey:
     async with database.read() as connection:
         rows = await every_of(connection, SigningKeyRow, statement)
     for row in rows:
-        key = _opened(row.private_key, row.kid, secret)
-        if key is not None:
-            return key
+        with suppress(Unreadable):
+            return _opened(row.private_key, row.kid, secret)
     return await rotate(database, secret)
 
 
@@ -45,6 +45,7 @@ async def rotate(database: Database, secret: bytes) -> RSAKey:
     # Finding primes takes up to a second of processor time, so it runs in a thread.
     key = await asyncio.to_thread(RSAKey.generate_key, KEY_BITS, private=True)
     kid = key.thumbprint()
+    sealed = _sealed(key, kid, secret)
     async with database.write() as connection:
         await update_rows(connection, SigningKeyRow, _keys.c.retired_at.is_(None), retired_at=now())
         await insert_row(
@@ -52,9 +53,10 @@ async def rotate(database: Database, secret: bytes) -> RSAKey:
             SigningKeyRow,
             kid=kid,
             public_key=_published(key.as_dict(private=False), kid),
-            private_key=_sealed(key, kid, secret),
+            private_key=sealed,
         )
-    return _with_kid(key.as_dict(private=True), kid)
+    # As the next request finds it, which so need not open it.
+    return _opened(sealed, kid, secret)
 
 
 async def published_keys(connection: Connection) -> list[dict[str, Any]]:
@@ -74,23 +76,16 @@ def _published(public_key: Mapping[str, Any], kid: str) -> dict[str, Any]:
     return {**public_key, "kid": kid, "use": "sig", "alg": ALGORITHM}
 
 
-def _with_kid(private_key: Mapping[str, Any], kid: str) -> RSAKey:
-    return RSAKey.import_key({**private_key, "kid": kid})
-
-
 def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
     private_key = json.dumps(key.as_dict(private=True)).encode()
     return seal(secret, Purpose.SIGNING_KEY, private_key, kid)
 
 
 @lru_cache(_MOST_OPENED)
-def _opened(sealed: str, kid: str, secret: bytes) -> RSAKey | None:
-    """The private key; None if another secret sealed it.
+def _opened(sealed: str, kid: str, secret: bytes) -> RSAKey:
+    """The private key. Raises `Unreadable` if another secret sealed it.
 
     OpenSSL checks the primes of a key that it is given, for 50 ms of processor time.
     """
-    try:
-        opened = unseal(secret, Purpose.SIGNING_KEY, sealed, kid)
-    except Unreadable:
-        return None
-    return _with_kid(json.loads(opened), kid)
+    private_key = json.loads(unseal(secret, Purpose.SIGNING_KEY, sealed, kid))
+    return RSAKey.import_key({**private_key, "kid": kid})

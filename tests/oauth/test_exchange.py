@@ -104,6 +104,12 @@ async def test_a_process_opens_the_key_that_signs_once(confidential, tenant, mon
     assert (await confidential.tokens(tenant))["id_token"]
 
 
+async def test_a_process_never_opens_the_key_that_it_made(gateway, confidential, tenant, monkeypatch):
+    await rotate(gateway.database, SECRET.encode())
+    monkeypatch.setattr(RSAKey, "import_key", None)
+    assert (await confidential.tokens(tenant))["id_token"]
+
+
 async def test_a_client_may_prove_itself_in_the_header(gateway, confidential, tenant):
     basic = b64encode(f"{confidential.client_id}:{confidential.secret}".encode()).decode()
     form = {
