@@ -17,6 +17,7 @@ from resolvers.operations.budgets import Budget, MailBudget
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import Quota, RowQuotas
 from resolvers.operations.shapes.chosen import Chosen
+from resolvers.operations.wishes import wish_for_rows, wish_to_go_apart
 from schema.errors import Unauthorized
 from schema.webhooks.services import NO_WEBHOOKS, WebhookServices
 from storage.changes.followers import Followers
@@ -38,7 +39,7 @@ UNITS_AT_A_TIME = 4
 Result = TypeVar("Result")
 # Of a kept statement, which a replica may answer.
 Rows: TypeAlias = Coroutine[Any, Any, Sequence[Any]]
-Fetch = Callable[[Kept, Mapping[str, Any], bool], Rows]
+Connect: TypeAlias = Callable[[Payer | None], AbstractAsyncContextManager[Connection]]
 
 
 class RequestWatch(Protocol):
@@ -156,7 +157,7 @@ class Context:
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
     `prepare` yielded before. `owners_only` restricts it to owners of the workspace. `chosen` narrows what is
     read of each object to what is written, and `places` has the values of its parameters; it `may_be_late`
-    if a replica may answer it. `fetch_together` joins kept statements, and `shared` what streams read.
+    if a replica may answer it. One that `is_together` runs beside others, and `shared` is what streams read.
     """
 
     services: Services
@@ -168,7 +169,7 @@ class Context:
     chosen: Chosen | None = None
     places: Mapping[str, Any] = field(default_factory=dict)
     may_be_late: bool = True
-    fetch_together: Fetch | None = None
+    is_together: bool = False
     shared: Callable[..., Awaitable[Any]] | None = None
     transaction: Connection | None = None
     prepared: Any = None
@@ -209,14 +210,12 @@ class Context:
         """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
         if self.transaction is not None:
             return self.transaction.fetch(kept, values)
-        if self.fetch_together is not None:
-            return self.fetch_together(kept, values, replica)
-        # Most requests have one unit, and nothing to wait for.
-        fetched = self._fetch if self.caller.units is None else self._in_turn
+        if self.is_together:
+            return wish_for_rows(kept, values, replica)
         assumed = self.caller.assumed
         if assumed is not None and assumed.is_open:
-            return assumed.fetch(fetched, kept, values)
-        return fetched(kept, values, replica)
+            return assumed.fetch(self._fetch, kept, values)
+        return self._fetch(kept, values, replica)
 
     def _fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool = False) -> Rows:
         replica_for, about = self._replica_for(replica), workspace_of(values)
@@ -224,28 +223,27 @@ class Context:
             kept, values, replica_for=replica_for, about=about, payer=self.caller.payer
         )
 
-    async def _in_turn(self, kept: Kept, values: Mapping[str, Any], replica: bool = False) -> Sequence[Any]:
-        async with self.caller.turn():
-            return await self._fetch(kept, values, replica)
+    async def _go_apart(self) -> None:
+        """Take a connection next, apart from the operations that run beside this one."""
+        await self.caller.confirm()
+        if self.is_together:
+            await wish_to_go_apart()
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[Connection]:
+    def read(self) -> AbstractAsyncContextManager[Connection]:
         """A connection for one statement; inside a change, that of its transaction."""
-        if self.transaction is not None:
-            yield self.transaction
-            return
-        await self.caller.confirm()
-        async with self.caller.turn(), self.services.database.read(self.caller.payer) as connection:
-            yield connection
+        return self._connected(self.services.database.read)
+
+    def snapshot(self) -> AbstractAsyncContextManager[Connection]:
+        """A connection for several statements that must agree; inside a change, that of its transaction."""
+        return self._connected(self.services.database.snapshot)
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Connection]:
-        """A connection for several statements that must agree; inside a change, that of its transaction."""
+    async def _connected(self, connect: Connect) -> AsyncIterator[Connection]:
         if self.transaction is not None:
             yield self.transaction
             return
-        await self.caller.confirm()
-        async with self.caller.turn(), self.services.database.snapshot(self.caller.payer) as connection:
+        await self._go_apart()
+        async with self.caller.turn(), connect(self.caller.payer) as connection:
             yield connection
 
     async def in_snapshot(
@@ -254,7 +252,7 @@ class Context:
         """What `work` makes of a `snapshot`; with `replica` it may run twice, so it changes nothing else."""
         if self.transaction is not None:
             return await work(self.transaction)
-        await self.caller.confirm()
+        await self._go_apart()
         async with self.caller.turn():
             return await self.services.database.in_snapshot(
                 work, replica_for=self._replica_for(replica), payer=self.caller.payer
@@ -272,7 +270,7 @@ class Context:
         The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved,
         and `NotPermitted` for rows beyond a quota.
         """
-        await self.caller.confirm()
+        await self._go_apart()
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:

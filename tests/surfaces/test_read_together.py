@@ -1,6 +1,8 @@
 """The root fields of one document: on PostgreSQL their lists are read by one statement."""
 
 import asyncio
+from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import pytest_asyncio
@@ -88,16 +90,50 @@ async def test_a_statement_that_fails_spoils_no_other_field(gateway, ask):
     await until(none_used(gateway))
 
 
-async def test_a_request_that_is_cancelled_while_it_reads_leaves_no_connection_in_use(gateway, ask):
+# They read in a transaction of their own.
+GROUPED = [
+    f'{name}: metrics(startDate: "2026-01-01", endDate: "2026-01-31", interval: DAY, metrics: [{metric}], '
+    "groupBy: SHARE) { groups { key } }"
+    for name, metric in {"sold": "FILE_SHARE_SESSIONS", "fetched": "FILE_SHARE_DOWNLOADS"}.items()
+]
+
+
+@asynccontextmanager
+async def locked(gateway, table, waiting):
+    """Nobody else reads the table; `looked` returns once so many statements wait for it."""
+    statement = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
     async with gateway.database.write() as connection:
-        await connection.execute(text("LOCK TABLE shares IN ACCESS EXCLUSIVE MODE"))
-        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        asking = asyncio.create_task(ask(*ROOTS.values()))
+        await connection.execute(text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
 
         async def waits():
-            return (await connection.execute(waiting)).scalar_one()
+            return (await connection.execute(statement)).scalar_one() >= waiting
 
-        await until(waits)
+        yield partial(until, waits)
+
+
+async def test_fields_that_take_a_connection_each_are_read_at_a_time(gateway, ask):
+    alone = [await ask(root) for root in GROUPED]
+    async with locked(gateway, "metric_activity_cells", 2) as all_wait:
+        asking = asyncio.create_task(ask(ROOTS["ada"], *GROUPED))
+        await all_wait()
+    answer = await asking
+    assert "errors" not in answer
+    assert answer["data"]["ada"] == {"data": [{"name": "Ada"}]}
+    for name, each in zip(("sold", "fetched"), alone, strict=True):
+        assert answer["data"][name] == each["data"][name]
+
+
+@pytest.mark.parametrize(
+    ("table", "roots", "waiting"),
+    [("shares", list(ROOTS.values()), 1), ("metric_activity_cells", [ROOTS["ada"], *GROUPED], 2)],
+    ids=["read as one", "read apart"],
+)
+async def test_a_request_that_is_cancelled_while_it_reads_leaves_no_connection_in_use(
+    gateway, ask, table, roots, waiting
+):
+    async with locked(gateway, table, waiting) as all_wait:
+        asking = asyncio.create_task(ask(*roots))
+        await all_wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking

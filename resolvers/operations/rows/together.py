@@ -2,141 +2,177 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from types import coroutine
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from resolvers.operations.context import Context
+from resolvers.operations.wishes import RowsOf, Wish
 from storage.dialects.json_rows import LinesTooLong
 from storage.engine.outages import is_outage
 from storage.engine.statements.joined import can_join, joined
-from storage.engine.statements.kept import Kept
 
 Result = TypeVar("Result")
+Begin: TypeAlias = Callable[[Context], Coroutine[Any, Any, Result]]
 
 
-class _Asked(NamedTuple):
-    """A statement that an operation waits for; `replica`: a replica may answer it."""
+class _Operation(Generic[Result]):
+    """An operation in the task of its request, which runs it until it ends or has a wish.
 
-    kept: Kept
-    values: Mapping[str, Any]
-    replica: bool
-    rows: "asyncio.Future[Sequence[Any]]"
-
-    def answer(self, rows: Sequence[Any]) -> None:
-        """Go on with the operation, unless it was cancelled."""
-        if not self.rows.done():
-            self.rows.set_result(rows)
-
-    def fail(self, error: Exception) -> None:
-        if not self.rows.done():
-            self.rows.set_exception(error)
-
-
-class Together:
-    """Collects the statements of `running` operations until none of these goes on without an answer.
-
-    The operation that asks last reads for all. Only one statement runs at a time, so that a request takes no
-    more connections than if its operations came one after the other.
+    A task for each would cost more than the rest of a short read.
     """
 
-    def __init__(self, ctx: Context, running: int) -> None:
-        self._ctx = ctx
-        self._running = running
-        self._asked: list[_Asked] = []
-        self._reading: set[asyncio.Task[None]] = set()
-        self.ended = asyncio.get_running_loop().create_future()
+    __slots__ = ("_coroutine", "_run", "error", "has_ended", "result", "wish")
 
-    async def fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Sequence[Any]:
-        """The rows of a statement, as the driver returns them."""
-        asked = _Asked(kept, values, replica, asyncio.get_running_loop().create_future())
-        self._asked.append(asked)
-        if len(self._asked) == self._running:
-            await self._read(self._take())
-        return await asked.rows
+    def __init__(self, operation: Coroutine[Any, Any, Result]) -> None:
+        self._coroutine = operation
+        # What it notes in context variables is not noted for the others.
+        self._run = copy_context().run
+        self.wish: Wish | None = None
+        self.error: Exception | None = None
+        self.has_ended = False
 
-    async def run(self, operation: Awaitable[Result]) -> Result:
-        """The result of one of the operations."""
+    def begin(self) -> Awaitable[None]:
+        return self._go_on(self._coroutine.send, None)
+
+    def answer(self) -> Awaitable[None]:
+        """Go on with what was wished for."""
+        if not isinstance(self.wish, RowsOf):
+            return self._go_on(self._coroutine.send, None)
+        if self.wish.error is not None:
+            return self._go_on(self._coroutine.throw, self.wish.error)
+        return self._go_on(self._coroutine.send, self.wish.rows)
+
+    async def go_apart(self, ctx: Context) -> None:
+        """Run to its end, reading alone."""
+        while not self.has_ended:
+            if isinstance(self.wish, RowsOf):
+                async with ctx.caller.turn():
+                    await _read_alone(ctx, self.wish)
+            await self.answer()
+
+    async def cancel(self) -> None:
+        while not self.has_ended:
+            with suppress(asyncio.CancelledError):
+                await self._go_on(self._coroutine.throw, asyncio.CancelledError())
+
+    def value(self) -> Result:
+        if self.error is not None:
+            raise self.error
+        result: Result = self.result
+        return result
+
+    @coroutine
+    def _go_on(self, step: Callable[[Any], Any], value: Any) -> Generator[Any, Any, None]:
+        self.wish, self.has_ended = None, True
         try:
-            return await operation
-        finally:
-            self._running -= 1
-            if self._running == 0 and not self.ended.done():
-                self.ended.set_result(None)
-            if self._asked and len(self._asked) == self._running:
-                task = asyncio.create_task(self._read(self._take()))
-                self._reading.add(task)
-                task.add_done_callback(self._reading.discard)
-
-    async def end(self) -> None:
-        """Stop reading for operations that were cancelled."""
-        for task in self._reading:
-            task.cancel()
-        if self._reading:
-            await asyncio.wait(self._reading)
-
-    def _take(self) -> list[_Asked]:
-        asked, self._asked = self._asked, []
-        return asked
-
-    async def _read(self, asked: Sequence[_Asked]) -> None:
-        """Answer all; an error is that of the operation that asked."""
-        try:
-            groups, database = defaultdict(list), self._ctx.services.database
-            for place, each in enumerate(asked):
-                is_alone = not can_join(each.kept, database.dialect)
-                from_replica = database.replica is not None and each.replica
-                groups[place if is_alone else None, from_replica].append(each)
-            for group in groups.values():
-                await self._read_joined(group)
-        finally:
-            for each in asked:
-                each.rows.cancel()
-
-    async def _read_joined(self, asked: Sequence[_Asked]) -> None:
-        if len(asked) == 1:
-            await self._read_alone(asked[0])
-            return
-        text, kept = joined([each.kept for each in asked], self._ctx.services.database.dialect)
-        values = {str(number): each.values for number, each in enumerate(asked)}
-        try:
-            (row,) = await self._ctx.fetch(kept, values, replica=asked[0].replica)
-        except Exception as error:  # noqa: BLE001 - each operation reports its own
-            # One answer that is too long is enough to refuse the whole.
-            if is_outage(error) or isinstance(error, LinesTooLong):
-                for each in asked:
-                    each.fail(error)
-                return
-            # Only one of the statements may be at fault.
-            for each in asked:
-                await self._read_alone(each)
-            return
-        for each, rows in zip(asked, text.split(row), strict=True):
-            each.answer(rows)
-
-    async def _read_alone(self, asked: _Asked) -> None:
-        try:
-            asked.answer(await self._ctx.fetch(asked.kept, asked.values, replica=asked.replica))
-        except Exception as error:  # noqa: BLE001 - the operation reports it
-            asked.fail(error)
+            waits_for = self._run(step, value)
+            while not isinstance(waits_for, Wish):
+                # Whatever else it waits for is waited for here, as if it had been awaited.
+                try:
+                    value = yield waits_for
+                except BaseException as error:  # noqa: BLE001 - the operation's own
+                    waits_for = self._run(self._coroutine.throw, error)
+                else:
+                    waits_for = self._run(self._coroutine.send, value)
+        except StopIteration as end:
+            self.result = end.value
+        except Exception as error:  # noqa: BLE001 - raised when all have ended
+            self.error = error
+        else:
+            self.wish, self.has_ended = waits_for, False
 
 
-async def run_together(
-    ctx: Context, operations: Sequence[Callable[[Context], Awaitable[Result]]]
-) -> list[Result]:
+async def run_together(ctx: Context, operations: Sequence[Begin[Result]]) -> list[Result]:
     """The results of operations in their contexts. Raises the first error when all have ended.
 
-    They have also ended if the request is cancelled.
+    They have also ended if the request is cancelled. The statements that they wish for are read as one
+    whenever none goes on without; only those that take a connection for themselves run beside it.
     """
-    ctx.caller.limit_units()
-    together = Together(ctx, len(operations))
-    own = Context(ctx.services, ctx.caller, ctx.outcome, fetch_together=together.fetch)
-    tasks = [asyncio.create_task(together.run(operation(own))) for operation in operations]
+    own = Context(ctx.services, ctx.caller, ctx.outcome, is_together=True)
+    running = [_Operation(operation(own)) for operation in operations]
+    apart: list[asyncio.Task[None]] = []
     try:
-        await together.ended
-    except asyncio.CancelledError:
-        for task in tasks:
-            task.cancel()
-        await asyncio.wait(tasks)
-        await together.end()
+        await _run(ctx, running, apart)
+    except BaseException:
+        await _cancel(running, apart)
         raise
-    return [task.result() for task in tasks]
+    return [each.value() for each in running]
+
+
+async def _run(ctx: Context, running: Sequence[_Operation[Any]], apart: list[asyncio.Task[None]]) -> None:
+    for each in running:
+        await each.begin()
+    while running:
+        asked: list[_Operation[Any]] = []
+        wishes: list[RowsOf] = []
+        for each in running:
+            if isinstance(each.wish, RowsOf):
+                asked.append(each)
+                wishes.append(each.wish)
+            elif each.wish is not None:
+                apart.append(_begin_apart(ctx, each))
+        await _read(ctx, wishes)
+        for each in asked:
+            await each.answer()
+        running = asked
+    if apart:
+        await asyncio.wait(apart)
+
+
+async def _cancel(running: Sequence[_Operation[Any]], apart: Sequence[asyncio.Task[None]]) -> None:
+    for task in apart:
+        task.cancel()
+    if apart:
+        await asyncio.wait(apart)
+    for each in running:
+        await each.cancel()
+
+
+def _begin_apart(ctx: Context, operation: _Operation[Any]) -> asyncio.Task[None]:
+    if ctx.caller.units is None:
+        ctx.caller.limit_units()
+    return asyncio.create_task(operation.go_apart(ctx))
+
+
+async def _read(ctx: Context, asked: Sequence[RowsOf]) -> None:
+    """Answer all; an error is that of the operation that asked."""
+    database = ctx.services.database
+    groups = defaultdict(list)
+    for place, each in enumerate(asked):
+        is_alone = not can_join(each.kept, database.dialect)
+        from_replica = database.replica is not None and each.replica
+        groups[place if is_alone else None, from_replica].append(each)
+    for group in groups.values():
+        await _read_joined(ctx, group)
+
+
+async def _read_joined(ctx: Context, asked: Sequence[RowsOf]) -> None:
+    if len(asked) == 1:
+        await _read_alone(ctx, asked[0])
+        return
+    text, kept = joined([each.kept for each in asked], ctx.services.database.dialect)
+    values = {str(number): each.values for number, each in enumerate(asked)}
+    try:
+        (row,) = await ctx.fetch(kept, values, replica=asked[0].replica)
+    except Exception as error:  # noqa: BLE001 - each operation reports its own
+        # One answer that is too long is enough to refuse the whole.
+        if is_outage(error) or isinstance(error, LinesTooLong):
+            for each in asked:
+                each.error = error
+            return
+        # Only one of the statements may be at fault.
+        for each in asked:
+            await _read_alone(ctx, each)
+        return
+    for each, rows in zip(asked, text.split(row), strict=True):
+        each.rows = rows
+
+
+async def _read_alone(ctx: Context, asked: RowsOf) -> None:
+    try:
+        asked.rows = await ctx.fetch(asked.kept, asked.values, replica=asked.replica)
+    except Exception as error:  # noqa: BLE001 - the operation reports it
+        asked.error = error

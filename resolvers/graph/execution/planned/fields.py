@@ -177,7 +177,7 @@ class Reading:
             chosen=choice.chosen if operation.finish is None else None,
             places=choice.places(answering.pages),
             may_be_late=choice.may_be_late,
-            fetch_together=answering.ctx.fetch_together,
+            is_together=answering.ctx.is_together,
         )
 
     def written(self, result: Any, answering: Answering) -> Any:

@@ -3,7 +3,7 @@
 A document is planned once for each choice of its `@skip` and `@include`.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import ref
@@ -51,7 +51,7 @@ from resolvers.graph.execution.selections import (
 from resolvers.operations.context import Caller, Context
 from resolvers.operations.limits.admission import Demand, first_refusal
 from resolvers.operations.rows.routing import is_cluster
-from resolvers.operations.rows.together import run_together
+from resolvers.operations.rows.together import Begin, run_together
 from schema.errors import TooComplex
 from schema.kit.links import SCOPE
 from schema.kit.nodes import LOOKUP
@@ -221,7 +221,7 @@ async def _answer_together(
     """The data and the errors of fields that are read at a time."""
     errors: list[list[GraphQLError]] = [[] for _ in fields]
 
-    def begun(each: PlannedField, name: str, own: list[GraphQLError]) -> Callable[[Context], Awaitable[Any]]:
+    def begun(each: PlannedField, name: str, own: list[GraphQLError]) -> Begin[Any]:
         return lambda ctx: each.answer(answering.part(ctx, own), [name])
 
     parts = zip(fields.items(), errors, strict=True)
