@@ -105,7 +105,7 @@ async def workspace_of(ctx: Context, filters: LatestChangeQuery) -> UUID:
 async def number(ctx: Context, workspace_id: UUID) -> None:
     """Give what was just committed its positions, so that a caller finds its own changes at once."""
     if not ctx.services.database.is_sqlite:
-        await ctx.caller.confirm()
+        await ctx.go_apart()
         # A database that is being moved takes no changes, and has none to number.
         with suppress(ChangesRefused):
             async with ctx.caller.turn():

@@ -223,7 +223,7 @@ class Context:
             kept, values, replica_for=replica_for, about=about, payer=self.caller.payer
         )
 
-    async def _go_apart(self) -> None:
+    async def go_apart(self) -> None:
         """Take a connection next, apart from the operations that run beside this one."""
         await self.caller.confirm()
         if self.is_together:
@@ -242,7 +242,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        await self._go_apart()
+        await self.go_apart()
         async with self.caller.turn(), connect(self.caller.payer) as connection:
             yield connection
 
@@ -252,7 +252,7 @@ class Context:
         """What `work` makes of a `snapshot`; with `replica` it may run twice, so it changes nothing else."""
         if self.transaction is not None:
             return await work(self.transaction)
-        await self._go_apart()
+        await self.go_apart()
         async with self.caller.turn():
             return await self.services.database.in_snapshot(
                 work, replica_for=self._replica_for(replica), payer=self.caller.payer
@@ -270,7 +270,7 @@ class Context:
         The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved,
         and `NotPermitted` for rows beyond a quota.
         """
-        await self._go_apart()
+        await self.go_apart()
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:

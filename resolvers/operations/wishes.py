@@ -1,4 +1,7 @@
-"""What an operation that runs with others wishes of the one who runs them, `rows/together.py`."""
+"""What an operation that runs with others wishes of the one who runs them, `rows/together.py`.
+
+It must be awaited in the operation itself, neither in a task nor under a time-out: the task is its request's.
+"""
 
 from collections.abc import Generator, Mapping, Sequence
 from types import coroutine

@@ -100,7 +100,7 @@ GROUPED = [
 
 @asynccontextmanager
 async def locked(gateway, table, waiting):
-    """Nobody else reads the table; `looked` returns once so many statements wait for it."""
+    """Nobody else reads the table. Yields what returns once so many statements wait for it."""
     statement = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
     async with gateway.database.write() as connection:
         await connection.execute(text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))

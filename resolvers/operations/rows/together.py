@@ -103,32 +103,36 @@ async def run_together(ctx: Context, operations: Sequence[Begin[Result]]) -> lis
 
 
 async def _run(ctx: Context, running: Sequence[_Operation[Any]], apart: list[asyncio.Task[None]]) -> None:
-    for each in running:
-        await each.begin()
+    go_on = _Operation.begin
     while running:
-        asked: list[_Operation[Any]] = []
+        waiting: list[_Operation[Any]] = []
         wishes: list[RowsOf] = []
         for each in running:
+            await go_on(each)
             if isinstance(each.wish, RowsOf):
-                asked.append(each)
+                waiting.append(each)
                 wishes.append(each.wish)
             elif each.wish is not None:
                 apart.append(_begin_apart(ctx, each))
-        await _read(ctx, wishes)
-        for each in asked:
-            await each.answer()
-        running = asked
+        if wishes:
+            async with ctx.caller.turn():
+                await _read(ctx, wishes)
+        running, go_on = waiting, _Operation.answer
     if apart:
         await asyncio.wait(apart)
+        for task in apart:
+            task.result()
 
 
 async def _cancel(running: Sequence[_Operation[Any]], apart: Sequence[asyncio.Task[None]]) -> None:
     for task in apart:
         task.cancel()
-    if apart:
-        await asyncio.wait(apart)
-    for each in running:
-        await each.cancel()
+    try:
+        if apart:
+            await asyncio.wait(apart)
+    finally:
+        for each in running:
+            await each.cancel()
 
 
 def _begin_apart(ctx: Context, operation: _Operation[Any]) -> asyncio.Task[None]:
