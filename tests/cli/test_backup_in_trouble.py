@@ -13,12 +13,12 @@ import pytest
 from storage.copies.manifest import read_manifest
 from storage.copies.restore import restore_backup
 from storage.copies.sqlite_files import CopyRefused
-from tests.support.commands.command import PROGRAM, Command
+from tests.support.commands.command import PROGRAM, UNMEASURED, Command
 from tests.support.measures.patience import PATIENCE_SECONDS
 
 
 def test_a_backup_for_which_there_is_no_room_is_refused_in_a_sentence(source: Command) -> None:
-    limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "bash", *PROGRAM)
+    limited = (*UNMEASURED, "bash", "-c", 'ulimit -f 200; exec "$@"', "bash", *PROGRAM)
     said = replace(source, program=limited).refusal("backup", "--to", "copy")
     assert re.fullmatch(r"The database could not be copied to copy: .*\.", said)
     assert sorted(each.name for each in source.directory.iterdir()) == ["var"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.main import NOUNS
+from tests.support.commands.command import UNMEASURED
 
 # Runs commands one after the other, and prints the names of the modules that are imported after each.
 PROBE = """
@@ -35,7 +36,7 @@ DATABASES = {"aiosqlite", "alembic", "asyncpg", "redis", "sqlalchemy", "sqlmodel
 def imported_by(*commands: str) -> list[set[str]]:
     """The modules that a process has imported after each of the commands that it runs."""
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, *commands],
+        [*UNMEASURED, sys.executable, "-c", PROBE, *commands],
         capture_output=True,
         text=True,
         check=True,
@@ -58,7 +59,7 @@ def test_the_list_of_commands_imports_few_modules() -> None:
 
 def test_a_gateway_imports_no_library_that_it_may_never_need(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", GATEWAY],
+        [*UNMEASURED, sys.executable, "-c", GATEWAY],
         capture_output=True,
         text=True,
         check=True,

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands.command import UNMEASURED
+
 ROOT = Path(__file__).parents[2]
 # Imports every module of the project that needs no extra, then prints the distributions that the imported
 # modules come from.
@@ -81,7 +83,8 @@ def test_running_needs_the_dependencies_and_none_of_the_packages_for_tests() -> 
 @pytest.fixture(scope="module")
 def imported() -> set[str]:
     """The distributions that the project's modules import, directly or not."""
-    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, cwd=ROOT)
+    probe = [*UNMEASURED, sys.executable, "-c", PROBE]
+    done = subprocess.run(probe, capture_output=True, text=True, check=True, cwd=ROOT)
     return {canonical(name) for name in done.stdout.split()} - {"duograph"}
 
 

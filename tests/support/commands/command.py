@@ -15,6 +15,8 @@ from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.servers.pooler import every_test_is_pooled
 
 PROGRAM = (sys.executable, "-m", "gateway.cli.main")
+# Runs a program that coverage does not follow: it would import more modules, and write files of its own.
+UNMEASURED = ("env", "-u", "COVERAGE_PROCESS_CONFIG")
 Process = CommandProcess | subprocess.Popen[str]
 
 
