@@ -108,11 +108,17 @@ def _copies_of(facts: Sequence[Fact]) -> tuple[list[_Copies], list[_Copies]]:
 
 
 def _columns_of(some: Sequence[_Copies]) -> Columns:
-    columns: dict[str, list[Any]] = {name: [] for name in some[0].row}
-    for row, ids in some:
+    ids = [id for copies in some for id in copies.ids]
+    names = some[0].row
+    if len(ids) == len(some):
+        # Turned by C: facts of a back-fill are all different, and each has a dozen values.
+        turned = zip(*[copies.row.values() for copies in some], strict=True)
+        return dict(zip(names, map(list, turned), strict=True)) | {"id": ids}
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for row, own in some:
         for name, value in row.items():
-            columns[name] += [value] * len(ids)
-    return columns | {"id": [id for copies in some for id in copies.ids]}
+            columns[name] += [value] * len(own)
+    return columns | {"id": ids}
 
 
 def _rows_of(some: Sequence[_Copies]) -> list[Values]:
