@@ -100,7 +100,7 @@ GROUPED = [
 
 @asynccontextmanager
 async def locked(gateway, table, waiting):
-    """Nobody else reads the table. Yields what returns once so many statements wait for it."""
+    """Lock the table. Yields a function that returns once so many statements wait for the lock."""
     statement = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
     async with gateway.database.write() as connection:
         await connection.execute(text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
