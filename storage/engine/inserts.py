@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, Table, bindparam, func, insert, select
+from sqlalchemy import Insert, Select, Table, bindparam, func, insert, select
 from sqlalchemy.engine import Dialect
 
 from storage.dialects.row_lists import Columns, columns_of, parameters, rows_named
@@ -43,22 +43,27 @@ async def insert_twice(connection: Connection, table: Table, copies: Table, rows
 
     PostgreSQL only: SQLite does not insert in a common table expression.
     """
-    varying: Varying = None
-    values: Values = {name: cells[0] for name, cells in rows.items()}
-    if len(next(iter(rows.values()))) > 1:
-        varying, values = parameters(connection.dialect.name, table, rows)
+    varying, values = _values_of(connection.dialect.name, table, rows)
     await connection.fetch(_into_both(connection.dialect, table, copies, varying), values)
 
 
 async def insert_into_each(connection: Connection, rows: Mapping[Table, Columns]) -> None:
-    """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`."""
+    """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`.
+
+    Columns that several tables get are sent once.
+    """
     dialect = connection.dialect
-    each: list[tuple[Table, tuple[str, ...]]] = []
+    each: list[tuple[Table, str, Varying]] = []
     values: Values = {}
+    sent: dict[int, tuple[str, Varying]] = {}
     for table, columns in rows.items():
-        varying, own = parameters(dialect.name, table, columns)
-        each.append((table, _sent(table, varying)))
-        values |= {f"{table.name}_{name}": value for name, value in own.items()}
+        if id(columns) not in sent:
+            prefix = f"{table.name}_"
+            varying, own = _values_of(dialect.name, table, columns)
+            values.update([(prefix + name, value) for name, value in own.items()])
+            sent[id(columns)] = prefix, varying
+        prefix, varying = sent[id(columns)]
+        each.append((table, prefix, _sent(table, varying)))
     await connection.fetch(_into_each(dialect, tuple(each)), values)
 
 
@@ -87,21 +92,31 @@ def _into_both(dialect: Dialect, table: Table, copies: Table, columns: Varying) 
 
 
 @lru_cache(maxsize=MOST_STATEMENTS)
-def _into_each(dialect: Dialect, each: tuple[tuple[Table, tuple[str, ...]], ...]) -> Kept:
-    first, *others = (
-        insert(table).from_select(
-            table.c.keys(), _timed(table, rows_named(dialect.name, table, columns, f"{table.name}_"))
-        )
-        for table, columns in each
-    )
+def _into_each(dialect: Dialect, each: tuple[tuple[Table, str, Varying], ...]) -> Kept:
+    first, *others = (_insert_named(dialect.name, table, prefix, columns) for table, prefix, columns in each)
     for statement in others:
         first = first.add_cte(statement.cte(f"into_{statement.table.name}"))
     return Kept(first, dialect)
 
 
-def _sent(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+def _insert_named(dialect: str, table: Table, prefix: str, columns: Varying) -> Insert:
+    """An insert whose parameters begin with `prefix`."""
+    if columns is None:
+        return insert(table).values(
+            {
+                each.name: func.statement_timestamp()
+                if CLOCK in each.info
+                else bindparam(prefix + each.name, type_=each.type)
+                for each in table.c
+            }
+        )
+    rows = rows_named(dialect, table, columns, prefix)
+    return insert(table).from_select(table.c.keys(), _timed(table, rows))
+
+
+def _sent(table: Table, names: Varying) -> Varying:
     """Those of the columns that the database does not fill itself."""
-    return tuple(name for name in names if CLOCK not in table.c[name].info)
+    return names and tuple(name for name in names if CLOCK not in table.c[name].info)
 
 
 def _timed(table: Table, rows: Select[Any]) -> Select[Any]:
@@ -130,3 +145,9 @@ def _parameters(connection: Connection, table: Table, rows: Sequence[Values]) ->
     if len(rows) == 1:
         return None, rows[0]
     return parameters(connection.dialect.name, table, columns_of(table, rows))
+
+
+def _values_of(dialect: str, table: Table, columns: Columns) -> tuple[Varying, Values]:
+    if len(next(iter(columns.values()))) == 1:
+        return None, {name: value for name, (value,) in columns.items()}
+    return parameters(dialect, table, columns)

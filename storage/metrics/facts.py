@@ -72,11 +72,12 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
             insert_late(connection, _deltas, _rows_of(waiting))
             continue
         note_deltas(connection, (workspace_id,))
-        columns = {_facts: _columns_of(logged), _deltas: _columns_of(waiting)}
+        columns = {_facts: _columns_of(logged)}
+        columns[_deltas] = columns[_facts] if waiting == logged else _columns_of(waiting)
         if connection.ending is not None and sum([len(each.ids) for each in waiting]) <= MOST_AT_END:
             for table, cells in columns.items():
                 insert_columns_at_end(connection, workspace_id, table, cells)
-        elif waiting == logged:
+        elif columns[_deltas] is columns[_facts]:
             await insert_twice(connection, _facts, _deltas, columns[_facts])
         else:
             await insert_into_each(connection, columns)
