@@ -50,7 +50,7 @@ async def insert_twice(connection: Connection, table: Table, copies: Table, rows
 async def insert_into_each(connection: Connection, rows: Mapping[Table, Columns]) -> None:
     """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`.
 
-    Columns that several tables get are sent once.
+    Columns that are the same object for several tables are sent once; the columns of these tables must agree.
     """
     dialect = connection.dialect
     each: list[tuple[Table, str, Varying]] = []

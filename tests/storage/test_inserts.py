@@ -7,6 +7,8 @@ import pytest
 from storage.enums import EventSource
 from storage.rows.rows import Duplicate, every, insert_new_rows, insert_row, insert_rows, table_of
 from storage.tables.events.events import EventRow
+from storage.tables.metrics.metric_cells import MetricDeltaRow
+from storage.tables.metrics.metrics import MetricFactRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 EVENTS = table_of(EventRow)
@@ -74,3 +76,11 @@ async def test_lists_of_one_column_stay_apart_from_the_rows(gateway):
         for row, value in zip(inserted, socials, strict=True):
             (kept,) = await every(connection, WorkspaceRow, table_of(WorkspaceRow).c.id == row.id)
             assert kept.socials == value
+
+
+def test_a_fact_and_its_delta_are_sent_as_one_row():
+    facts, deltas = (
+        [(column.name, repr(column.type)) for column in table_of(row).c]
+        for row in (MetricFactRow, MetricDeltaRow)
+    )
+    assert facts == deltas
