@@ -65,6 +65,16 @@ async def test_a_request_holds_four_connections_at_most(ctx):
     assert (ctx.services.database.most, ctx.services.database.held) == (UNITS_AT_A_TIME, 0)
 
 
+async def test_operations_that_go_apart_wait_beside_each_other(ctx):
+    together = asyncio.Barrier(2)
+
+    async def waits_for_the_other(ctx):
+        await ctx.go_apart()
+        return await together.wait()
+
+    assert sorted(await run_together(ctx, [waits_for_the_other] * 2)) == [0, 1]
+
+
 async def test_a_cancellation_of_an_operation_is_that_of_the_request(ctx):
     async def cancelled(ctx):
         async with ctx.snapshot():
