@@ -60,7 +60,7 @@ async def insert_into_each(connection: Connection, rows: Mapping[Table, Columns]
         if id(columns) not in sent:
             prefix = f"{table.name}_"
             varying, own = _values_of(dialect.name, table, columns)
-            values.update([(prefix + name, value) for name, value in own.items()])
+            values.update(zip(_prefixed(prefix, tuple(own)), own.values(), strict=True))
             sent[id(columns)] = prefix, varying
         prefix, varying = sent[id(columns)]
         each.append((table, prefix, _sent(table, varying)))
@@ -97,6 +97,11 @@ def _into_each(dialect: Dialect, each: tuple[tuple[Table, str, Varying], ...]) -
     for statement in others:
         first = first.add_cte(statement.cte(f"into_{statement.table.name}"))
     return Kept(first, dialect)
+
+
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _prefixed(prefix: str, names: tuple[str, ...]) -> list[str]:
+    return [prefix + name for name in names]
 
 
 def _insert_named(dialect: str, table: Table, prefix: str, columns: Varying) -> Insert:

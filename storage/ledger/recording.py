@@ -115,6 +115,8 @@ class _Changes:
     def _deltas(self) -> defaultdict[UUID, dict[Ledger, list[Row]]]:
         """The deltas of each workspace."""
         by_workspace: defaultdict[UUID, dict[Ledger, list[Row]]] = defaultdict(dict)
+        if not self._by_ledger:
+            return by_workspace
         id = uuid4()
         for ledger, together in self._by_ledger.items():
             # Nearly always one workspace.

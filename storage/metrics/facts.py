@@ -111,6 +111,8 @@ def _copies_of(facts: Sequence[Fact]) -> tuple[list[_Copies], list[_Copies]]:
 def _columns_of(some: Sequence[_Copies]) -> Columns:
     ids = [id for copies in some for id in copies.ids]
     names = some[0].row
+    if len(ids) == 1:
+        return {name: [value] for name, value in names.items()}
     if len(ids) == len(some):
         # Turned by C: facts of a back-fill are all different, and each has a dozen values.
         turned = zip(*[copies.row.values() for copies in some], strict=True)
