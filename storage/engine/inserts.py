@@ -105,7 +105,7 @@ def _prefixed(prefix: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _insert_named(dialect: str, table: Table, prefix: str, columns: Varying) -> Insert:
-    """An insert whose parameters begin with `prefix`."""
+    """An insert in which each parameter is named `prefix` and its column."""
     if columns is None:
         return insert(table).values(
             {
