@@ -9,7 +9,7 @@ from sqlalchemy import Column, Uuid, bindparam, select, true
 from oauth.scopes import Scope, covers
 from resolvers.operations.context import Context
 from storage.changes.reading import Logged
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.engine.statements.kept import Kept
 from storage.enums import ActorKind
 from storage.tables.accounts.users import UserRow
@@ -24,7 +24,7 @@ _customers = table_of(CustomerRow)
 def _named(name: Column[str], *, in_workspace: bool = False) -> Kept:
     table = name.table
     home = table.c.workspace_id == bindparam("home", type_=Uuid()) if in_workspace else true()
-    ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
+    ids = among(table.c.id, "ids")
     return Kept(select(table.c.id, name).where(home, ids))
 
 

@@ -8,10 +8,15 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import select
-
 from oauth.scopes import Scope
-from resolvers.events.references import EventsByPlace, check_shares, find_members, find_parents, find_persons
+from resolvers.events.references import (
+    EventsByPlace,
+    check_shares,
+    find_members,
+    find_parents,
+    find_persons,
+    ids_by_external_id,
+)
 from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
@@ -23,11 +28,10 @@ from storage.clock import now
 from storage.enums import EventSource, FactKind
 from storage.ids import new_ids
 from storage.metrics.facts import Fact, record_facts
-from storage.rows.rows import Values, insert_complete_rows, insert_new_complete_rows, table_of
+from storage.rows.rows import Values, insert_complete_rows, insert_new_complete_rows
 from storage.tables.events.events import EventRow
 from storage.types import write_json
 
-_table = table_of(EventRow)
 _NO_COST = {"cost_amount": None, "cost_parts": None, "cost_currency": None}
 # What the facts of an event depend on.
 _MEASURED = itemgetter(
@@ -68,13 +72,8 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
 
 async def _existing_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCreate]) -> dict[str, UUID]:
     """The ids of events that exist in the workspace, by external id."""
-    external_ids = {event.external_id for event in events} - {None}
-    if not external_ids:
-        return {}
-    statement = select(_table.c.external_id, _table.c.id).where(
-        _table.c.workspace_id == workspace_id, _table.c.external_id.in_(external_ids)
-    )
-    return {row.external_id: row.id for row in await ctx.connection.execute(statement)}
+    external_ids = {event.external_id for event in events if event.external_id is not None}
+    return await ids_by_external_id(ctx, workspace_id, external_ids) if external_ids else {}
 
 
 def _new_events(

@@ -4,15 +4,17 @@ Every function takes the events of a batch by their place in it, and reads all t
 statement for each kind.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import Select, Table, bindparam, or_, select
 
 from resolvers.operations.context import Context
 from schema.errors import Problem, problem
 from schema.events.ingestion import EventCreate
+from storage.dialects.matching import among
+from storage.engine.statements.kept import Kept
 from storage.persons.persons import NO_PERSON, PersonReference, ResolvedPerson, persons_of
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import MemberRow
@@ -25,6 +27,27 @@ PersonsByPlace = Mapping[int, ResolvedPerson]
 MemberIds = tuple[UUID | None, str | None]
 
 _events, _members, _shares = table_of(EventRow), table_of(MemberRow), table_of(ShareRow)
+
+
+def _of_home(table: Table, *names: str) -> Select[Any]:
+    """These columns of the workspace's rows."""
+    home = bindparam("home", type_=table.c.workspace_id.type)
+    return select(*(table.c[name] for name in names)).where(table.c.workspace_id == home)
+
+
+_SHARE_IDS, _EVENT_IDS = (
+    Kept(_of_home(table, "id").where(among(table.c.id, "ids"))) for table in (_shares, _events)
+)
+_BY_EXTERNAL_ID = Kept(
+    _of_home(_events, "external_id", "id").where(among(_events.c.external_id, "external_ids"))
+)
+_MEMBERS = Kept(
+    _of_home(_members, "customer_id", "id", "external_id").where(
+        among(_members.c.customer_id, "customers"),
+        _members.c.deleted_at.is_(None),
+        or_(among(_members.c.id, "ids"), among(_members.c.external_id, "external_ids")),
+    )
+)
 
 
 async def find_persons(
@@ -89,16 +112,14 @@ async def _existing_members(
     """The members that the events refer to, by customer and by either id."""
     if not events:
         return {}
-    ids = {event.member_id for event in events.values()} - {None}
-    external_ids = {event.external_member_id for event in events.values()} - {None}
-    statement = select(_members.c.customer_id, _members.c.id, _members.c.external_id).where(
-        _members.c.workspace_id == workspace_id,
-        _members.c.customer_id.in_({persons[place].customer_id for place in events} - {None}),
-        _members.c.deleted_at.is_(None),
-        or_(_members.c.id.in_(ids), _members.c.external_id.in_(external_ids)),
-    )
+    values = {
+        "home": workspace_id,
+        "customers": list({persons[place].customer_id for place in events} - {None}),
+        "ids": list({event.member_id for event in events.values()} - {None}),
+        "external_ids": list({event.external_member_id for event in events.values()} - {None}),
+    }
     existing: dict[tuple[UUID | None, UUID | str], MemberIds] = {}
-    for customer_id, id, external_id in await ctx.connection.execute(statement):
+    for customer_id, id, external_id in await ctx.connection.rows(_MEMBERS, values):
         existing[customer_id, id] = (id, external_id)
         if external_id is not None:
             existing[customer_id, external_id] = (id, external_id)
@@ -110,9 +131,7 @@ async def check_shares(ctx: Context, workspace_id: UUID, events: EventsByPlace) 
     named = {event.share_id for event in events.values()} - {None}
     if not named:
         return []
-    existing_ids = await _ids(
-        ctx, and_(_shares.c.workspace_id == workspace_id, _shares.c.id.in_(named)), _shares.c.id
-    )
+    existing_ids = await _existing(ctx, _SHARE_IDS, workspace_id, named)
     return [
         _problem(events, place, "share_id", "There is no such share", "not_found")
         for place, event in events.items()
@@ -145,18 +164,18 @@ async def _earlier_events(ctx: Context, workspace_id: UUID, names: set[str]) -> 
     """The ids of stored events by the names that parents are given: their ids, else their external ids."""
     if not names:
         return {}
-    here = _events.c.workspace_id == workspace_id
     known = {name: id for name in names if (id := _as_id(name)) is not None}
     if known:
-        same = and_(here, _events.c.id.in_(set(known.values())))
-        existing_ids = await _ids(ctx, same, _events.c.id)
+        existing_ids = await _existing(ctx, _EVENT_IDS, workspace_id, set(known.values()))
         known = {name: id for name, id in known.items() if id in existing_ids}
     others = names - known.keys()
-    if others:
-        statement = select(_events.c.external_id, _events.c.id)
-        rows = await ctx.connection.execute(statement.where(here, _events.c.external_id.in_(others)))
-        known |= {row.external_id: row.id for row in rows}
-    return known
+    return known | await ids_by_external_id(ctx, workspace_id, others) if others else known
+
+
+async def ids_by_external_id(ctx: Context, workspace_id: UUID, external_ids: set[str]) -> dict[str, UUID]:
+    """The ids of the stored events that have one of these external ids."""
+    values = {"home": workspace_id, "external_ids": list(external_ids)}
+    return dict(await ctx.connection.rows(_BY_EXTERNAL_ID, values))
 
 
 def _in_circles(events: EventsByPlace) -> Iterable[int]:
@@ -175,8 +194,8 @@ def _in_circles(events: EventsByPlace) -> Iterable[int]:
             yield from path[path.index(place) :]
 
 
-async def _ids(ctx: Context, condition: ColumnElement[bool], column: ColumnElement[UUID]) -> set[UUID]:
-    return set((await ctx.connection.execute(select(column).where(condition))).scalars())
+async def _existing(ctx: Context, kept: Kept, workspace_id: UUID, ids: Set[Any]) -> set[UUID]:
+    return {id for (id,) in await ctx.connection.rows(kept, {"home": workspace_id, "ids": list(ids)})}
 
 
 def _as_id(text: str) -> UUID | None:

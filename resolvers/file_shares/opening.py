@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import Select, and_, bindparam, case, func, select
 
 from resolvers.file_shares.steps import is_priced
 from resolvers.operations.checks import check_reported
@@ -14,9 +14,12 @@ from resolvers.operations.context import Context
 from schema.errors import Invalid, Location, Problem, problem
 from schema.file_shares.backfill import FileShareSessionHistory
 from schema.file_shares.sessions import FileShareSession, FileShareSessionCreate
+from storage.dialects.matching import among
+from storage.engine.statements.kept import Kept
 from storage.enums import PriceAmountType
 from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
-from storage.rows.rows import changed, every, new_row, table_of, values_of
+from storage.rows.named_rows import rows_with
+from storage.rows.rows import changed, new_row, table_of, values_of
 from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
@@ -30,9 +33,12 @@ Reported = TypeVar(
     "Reported", bound=FileShareSessionRow | FileShareDownloadRow | FileSharePaymentRow | FileShareRefundRow
 )
 
-# Databases bound the parameters of a statement.
-_IDS_AT_A_TIME = 5_000
 _FIELDS = ("external_id", "share_id", "price_amount", "price_currency", "file_size_bytes")
+
+
+_workspaces = table_of(WorkspaceRow)
+_HOME = bindparam("home", type_=_workspaces.c.id.type)
+_CURRENCY = Kept(select(_workspaces.c.default_presentment_currency).where(_workspaces.c.id == _HOME))
 
 
 class Offer(NamedTuple):
@@ -71,7 +77,8 @@ async def open_file_share_sessions(
     ]
     persons = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
     offers = await _offers(ctx, workspace_id, {opening.data.share_id for opening in openings})
-    currency = await _currency_of(ctx, workspace_id)
+    is_missing = any(each.data.price_amount and each.data.price_currency is None for each in openings)
+    currency = await _currency_of(ctx, workspace_id) if is_missing else None
     rows, problems = [], []
     for opening, person in zip(openings, persons, strict=True):
         row = row_of_session(
@@ -88,13 +95,9 @@ async def rows_by_external_id(
     ctx: Context, model: type[Reported], workspace_id: UUID, external_ids: Iterable[str]
 ) -> dict[str, Reported]:
     """The rows that the workspace has already reported under these external ids."""
-    table, ordered = table_of(model), sorted(external_ids)
-    by_external_id: dict[str, Reported] = {}
-    for start in range(0, len(ordered), _IDS_AT_A_TIME):
-        named = table.c.external_id.in_(ordered[start : start + _IDS_AT_A_TIME])
-        rows = await every(ctx.connection, model, table.c.workspace_id == workspace_id, named)
-        by_external_id |= {row.external_id: row for row in rows if row.external_id is not None}
-    return by_external_id
+    named = {"workspace_id": workspace_id, "external_id": list(external_ids)}
+    rows = await rows_with(ctx.connection, model, **named)
+    return {row.external_id: row for row in rows if row.external_id is not None}
 
 
 async def find_already_reported(
@@ -120,7 +123,7 @@ def row_of_session(
     workspace_id: UUID,
     data: FileShareSessionCreate | FileShareSessionHistory,
     person: ResolvedPerson,
-    currency: str,
+    currency: str | None,
     clock: datetime,
     *,
     offer: Offer | None = None,
@@ -141,9 +144,15 @@ def row_of_session(
 
 async def _offers(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> dict[UUID | None, Offer]:
     """What the shares with these ids offer now."""
-    shares, prices, named = table_of(ShareRow), table_of(SharePriceRow), ids - {None}
+    named = list(ids - {None})
     if not named:
         return {}
+    rows = await ctx.connection.rows(_OFFERS, {"home": workspace_id, "ids": named})
+    return {id: Offer(*offer) for id, *offer in rows}
+
+
+def _select_offers() -> Select[Any]:
+    shares, prices = table_of(ShareRow), table_of(SharePriceRow)
     chosen = and_(
         prices.c.workspace_id == shares.c.workspace_id,
         prices.c.share_id == shares.c.id,
@@ -151,7 +160,7 @@ async def _offers(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> di
         prices.c.amount_type == PriceAmountType.CUSTOM.value,
     )
     least = func.coalesce(prices.c.minimum_amount, 0).label("least_amount")
-    wanted = (
+    return (
         select(
             shares.c.id,
             shares.c.is_archived,
@@ -159,9 +168,11 @@ async def _offers(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> di
             prices.c.price_currency,
         )
         .join_from(shares, prices, chosen, isouter=True)
-        .where(shares.c.workspace_id == workspace_id, shares.c.id.in_(named))
+        .where(shares.c.workspace_id == _HOME, among(shares.c.id, "ids"))
     )
-    return {id: Offer(*offer) for id, *offer in await ctx.connection.execute(wanted)}
+
+
+_OFFERS = Kept(_select_offers())
 
 
 def _due_amount(session: FileShareSessionRow, offer: Offer | None) -> int:
@@ -173,10 +184,8 @@ def _due_amount(session: FileShareSessionRow, offer: Offer | None) -> int:
 
 
 async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
-    table = table_of(WorkspaceRow)
-    statement = select(table.c.default_presentment_currency).where(table.c.id == workspace_id)
-    currency: str = (await ctx.connection.execute(statement)).scalar_one()
-    return currency
+    ((currency,),) = await ctx.connection.rows(_CURRENCY, {"home": workspace_id})
+    return str(currency)
 
 
 def _check_person(opening: Opening, person: ResolvedPerson) -> list[Problem]:

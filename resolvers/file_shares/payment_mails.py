@@ -5,7 +5,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, select
+from sqlalchemy import Select, and_, bindparam, select
 
 from resolvers.mails.brands import Brand, brand_of
 from resolvers.mails.mails import make_mail, make_mails, send_mails
@@ -15,6 +15,7 @@ from resolvers.operations.context import Context
 from schema.values.prose import write_amount, write_day
 from schema.workspaces.settings import CustomerEmailSettings, NotificationSettings
 from storage.clock import now
+from storage.engine.statements.kept import Kept
 from storage.queues.mails import Mail
 from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
@@ -62,13 +63,19 @@ async def mail_payment(ctx: Context, session: FileShareSessionRow, payment: File
 
 
 async def _find(ctx: Context, session: FileShareSessionRow) -> Purchase:
+    values = {"home": session.workspace_id, "customer_id": session.customer_id, "share_id": session.share_id}
+    (row,) = await ctx.connection.rows(_PURCHASE, values)
+    return Purchase(*row)
+
+
+def _select_purchase() -> Select[Any]:
     customer = and_(
         _customers.c.workspace_id == _workspaces.c.id,
-        _customers.c.id == session.customer_id,
+        _customers.c.id == bindparam("customer_id"),
         _customers.c.deleted_at.is_(None),
     )
-    share = and_(_shares.c.workspace_id == _workspaces.c.id, _shares.c.id == session.share_id)
-    statement = (
+    share = and_(_shares.c.workspace_id == _workspaces.c.id, _shares.c.id == bindparam("share_id"))
+    return (
         select(
             _workspaces.c.name,
             _workspaces.c.slug,
@@ -84,9 +91,11 @@ async def _find(ctx: Context, session: FileShareSessionRow) -> Purchase:
         )
         .join_from(_workspaces, _customers, customer, isouter=True)
         .join(_shares, share, isouter=True)
-        .where(_workspaces.c.id == session.workspace_id)
+        .where(_workspaces.c.id == bindparam("home"))
     )
-    return Purchase(*(await ctx.connection.execute(statement)).one())
+
+
+_PURCHASE = Kept(_select_purchase())
 
 
 def _to_customer(

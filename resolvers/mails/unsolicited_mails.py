@@ -1,14 +1,16 @@
 """Emails to people who did not sign up here: which workspaces and users may send them, and how many."""
 
+from typing import NamedTuple
 from uuid import UUID
 
 import structlog
-from sqlalchemy import exists, select
+from sqlalchemy import bindparam, exists, select
 
 from resolvers.mails.mails import send_mails
 from resolvers.mails.members import mailed_members
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted, RateLimited
+from storage.engine.statements.kept import Kept
 from storage.enums import WorkspaceStatus
 from storage.queues.mails import NO_RECIPIENT, Mail
 from storage.rows.rows import table_of
@@ -18,6 +20,25 @@ from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRo
 log = structlog.get_logger("duograph.mail")
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 _workspaces = table_of(WorkspaceRow)
+_confirmed = _users.c.email_verified_at.is_not(None)
+_of_home = (_members.c.user_id == _users.c.id) & (_members.c.workspace_id == bindparam("home"))
+_STANDING = Kept(
+    select(
+        _workspaces.c.status,
+        _workspaces.c.is_test,
+        exists(select(_users.c.id).join_from(_users, _members, _of_home).where(_confirmed)),
+        exists(select(_users.c.id).where(_users.c.id == bindparam("user_id"), ~_confirmed)),
+    ).where(_workspaces.c.id == bindparam("home"))
+)
+
+
+class _Standing(NamedTuple):
+    """A workspace, and whether one of its members has a confirmed address, and the acting user has none."""
+
+    status: str
+    is_test: bool
+    has_confirmed: bool
+    is_unconfirmed: bool
 
 
 async def send_unsolicited_mail(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
@@ -48,15 +69,8 @@ async def send_unsolicited_mail_if_allowed(ctx: Context, mail: Mail, workspace_i
 
 
 async def _check_standing(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
-    confirmed = _users.c.email_verified_at.is_not(None)
-    same = (_members.c.user_id == _users.c.id) & (_members.c.workspace_id == workspace_id)
-    statement = select(
-        _workspaces.c.status,
-        _workspaces.c.is_test,
-        exists(select(_users.c.id).join_from(_users, _members, same).where(confirmed)).label("has_confirmed"),
-        exists(select(_users.c.id).where(_users.c.id == _user_of(ctx), ~confirmed)).label("is_unconfirmed"),
-    ).where(_workspaces.c.id == workspace_id)
-    standing = (await ctx.connection.execute(statement)).one()
+    values = {"home": workspace_id, "user_id": _user_of(ctx)}
+    standing = _Standing(*(await ctx.connection.rows(_STANDING, values))[0])
     if standing.is_unconfirmed or not standing.has_confirmed:
         raise NotPermitted(
             "Only users with a confirmed email address can send emails to other people. Open the link in "

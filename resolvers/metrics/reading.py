@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Select, and_, bindparam, select, true
+from sqlalchemy import Select, and_, select, true
 
 from oauth.principals import Principal
 from resolvers.metrics.answers import groups_of
@@ -27,7 +27,7 @@ from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from resolvers.operations.rows.routing import narrowed
 from schema.metrics.metrics import MetricGroup
 from schema.metrics.query import MetricsQuery
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.engine.connections import Connection
 from storage.enums import Currency
 from storage.metrics.grouping.currencies import question_by_currency
@@ -197,7 +197,7 @@ async def _home_currencies(
     """The workspaces to measure, each with its default currency."""
 
     def make() -> Select[Any]:
-        asked = AnyOf(_workspaces.c.id, bindparam("ids", type_=ListOf(_workspaces.c.id.type)))
+        asked = among(_workspaces.c.id, "ids")
         measured = and_(visible(WorkspaceRow, with_places(ctx.principal)), true() if ids is None else asked)
         return select(_workspaces.c.id, _workspaces.c.default_presentment_currency).where(measured)
 

@@ -1,16 +1,18 @@
 """The contents of shares: prices, media, downloads and custom fields, read and replaced as whole lists."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, Table, and_, delete, select, update
+from sqlalchemy import Table, and_, bindparam, delete, select
 
 from resolvers.operations.context import Context
 from schema.errors import Invalid, Problem, problem
 from schema.shares.prices import KIND_FIELDS
+from storage.engine.statements.kept import Kept
 from storage.enums import FileService, PriceAmountType
-from storage.rows.rows import every, every_of, insert_rows, key_of, table_of, update_rows, values_of
+from storage.rows.named_rows import rows_with
+from storage.rows.rows import insert_rows, set_quietly, table_of, update_rows, values_of
 from storage.tables.shares.custom_fields import CustomFieldRow
 from storage.tables.shares.files import FileRow
 from storage.tables.shares.shares import (
@@ -23,9 +25,14 @@ from storage.tables.shares.shares import (
 )
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
-_prices = table_of(SharePriceRow)
-_files, _custom_fields = table_of(FileRow), table_of(CustomFieldRow)
-_SORT_AMOUNT: dict[str, int] = {PriceAmountType.FREE: 0}
+_prices, _workspaces = table_of(SharePriceRow), table_of(WorkspaceRow)
+_HOME = bindparam("home", type_=_workspaces.c.id.type)
+_CURRENCY = Kept(select(_workspaces.c.default_presentment_currency).where(_workspaces.c.id == _HOME))
+
+
+def sort_amount(price: Mapping[str, Any]) -> int | None:
+    """The sort key of a share with this price."""
+    return 0 if price["amount_type"] == PriceAmountType.FREE else price.get("price_amount")
 
 
 async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> bool:
@@ -36,7 +43,7 @@ async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[st
     Raises `Invalid` for an id that is not a current price of the share, for values that differ from that
     price, and for more than one price.
     """
-    rows = await every_of(ctx.connection, SharePriceRow, _select_prices([share]))
+    rows = await rows_with(ctx.connection, SharePriceRow, **_keys(share), is_archived=False)
     current = {row.id: row for row in rows}
     problems = [entry for index, price in enumerate(prices) for entry in _check_kept(index, price, current)]
     if len(prices) > 1:
@@ -44,16 +51,17 @@ async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[st
     if problems:
         raise Invalid(problems)
     kept = {price["id"] for price in prices if price["id"] is not None}
-    dropped = and_(_own(_prices, share), _prices.c.id.in_(current.keys() - kept))
-    await update_rows(ctx.connection, SharePriceRow, dropped, is_archived=True)
-    default_currency = await _default_currency(ctx, share)
-    new = [_new_price(share, price, default_currency) for price in prices if price["id"] is None]
+    if current.keys() - kept:
+        dropped = and_(_own(_prices, share), _prices.c.id.in_(current.keys() - kept))
+        await update_rows(ctx.connection, SharePriceRow, dropped, is_archived=True)
+    currency = await _default_currency(ctx, share, prices)
+    new = [_new_price(share, price, currency) for price in prices if price["id"] is None]
     added = await insert_rows(ctx.connection, SharePriceRow, new)
     (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or added
-    amount = _SORT_AMOUNT.get(final.amount_type, final.price_amount)
-    # Only a sort key that follows the price: the share itself does not change, so modified_at stays.
-    sort_key = update(table_of(ShareRow)).where(key_of(ShareRow, share)).values(price_amount=amount)
-    await ctx.connection.execute(sort_key)
+    amount = sort_amount(values_of(final))
+    if amount != share.price_amount:
+        # Only a sort key that follows the price: the share itself does not change, so modified_at stays.
+        await set_quietly(ctx.connection, ShareRow, share, price_amount=amount)
     return bool(new) or kept != current.keys()
 
 
@@ -79,8 +87,8 @@ async def _check_files(
     ctx: Context, share: ShareRow, field: str, ids: Sequence[UUID], service: FileService
 ) -> None:
     """Raises `Invalid` for ids that are not uploaded files of the service in the share's workspace."""
-    own = and_(_files.c.workspace_id == share.workspace_id, _files.c.id.in_(ids))
-    files = {file.id: file for file in await every(ctx.connection, FileRow, own)}
+    rows = await rows_with(ctx.connection, FileRow, workspace_id=share.workspace_id, id=list(ids))
+    files = {file.id: file for file in rows}
     problems = [
         problem(("data", field, index), message, field.removesuffix("s"), input=str(id))
         for index, id in enumerate(ids)
@@ -96,8 +104,8 @@ async def replace_custom_fields(ctx: Context, share: ShareRow, attached: Sequenc
     Raises `Invalid` for unknown and repeated ones.
     """
     ids = [entry["custom_field_id"] for entry in attached]
-    own = and_(_custom_fields.c.workspace_id == share.workspace_id, _custom_fields.c.id.in_(ids))
-    existing_ids = set((await ctx.connection.execute(select(_custom_fields.c.id).where(own))).scalars())
+    existing = await rows_with(ctx.connection, CustomFieldRow, workspace_id=share.workspace_id, id=ids)
+    existing_ids = {row.id for row in existing}
     problems = []
     for index, id in enumerate(ids):
         loc = ("data", "attached_custom_fields", index, "custom_field_id")
@@ -118,13 +126,11 @@ async def _replace(
     rows: Sequence[dict[str, Any]],
 ) -> bool:
     """Make these rows the share's only ones in the table; returns whether they were others."""
-    own = _own(table_of(model), share)
-    before = sorted(
-        [values_of(row) for row in await every(ctx.connection, model, own)], key=lambda row: row["position"]
-    )
+    present = await rows_with(ctx.connection, model, **_keys(share))
+    before = sorted(map(values_of, present), key=lambda row: row["position"])
     if before == list(rows):
         return False
-    await ctx.connection.execute(delete(table_of(model)).where(own))
+    await ctx.connection.execute(delete(table_of(model)).where(_own(table_of(model), share)))
     await insert_rows(ctx.connection, model, rows)
     return True
 
@@ -154,17 +160,19 @@ def _refuse_file(file: FileRow | None, service: FileService) -> str | None:
     return None if file.is_uploaded else "The file is not fully uploaded"
 
 
-def _new_price(share: ShareRow, price: dict[str, Any], default_currency: str) -> dict[str, Any]:
+async def _default_currency(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> str | None:
+    """The workspace's currency if one of the prices is without."""
+    if all(price.get("price_currency") for price in prices):
+        return None
+    ((currency,),) = await ctx.connection.rows(_CURRENCY, {"home": share.workspace_id})
+    return str(currency)
+
+
+def _new_price(share: ShareRow, price: dict[str, Any], default_currency: str | None) -> dict[str, Any]:
     own = {name: price[name] for name in KIND_FIELDS[price["amount_type"]]}
     if "price_currency" in own:
         own["price_currency"] = own["price_currency"] or default_currency
     return {**_keys(share), "amount_type": price["amount_type"], "price_amount": None, **own}
-
-
-async def _default_currency(ctx: Context, share: ShareRow) -> str:
-    workspaces = table_of(WorkspaceRow)
-    statement = select(workspaces.c.default_presentment_currency).where(workspaces.c.id == share.workspace_id)
-    return str((await ctx.connection.execute(statement)).scalar_one())
 
 
 def _keys(share: ShareRow) -> dict[str, Any]:
@@ -177,15 +185,3 @@ def _places(share: ShareRow, ids: Sequence[UUID]) -> list[dict[str, Any]]:
 
 def _own(table: Table, share: ShareRow) -> Any:
     return and_(table.c.workspace_id == share.workspace_id, table.c.share_id == share.id)
-
-
-def _of_shares(table: Table, rows: Sequence[ShareRow]) -> Any:
-    return and_(
-        table.c.workspace_id.in_({row.workspace_id for row in rows}),
-        table.c.share_id.in_([row.id for row in rows]),
-    )
-
-
-def _select_prices(rows: Sequence[ShareRow]) -> Select[Any]:
-    current = and_(_of_shares(_prices, rows), _prices.c.is_archived.is_(False))
-    return select(_prices).where(current).order_by(_prices.c.created_at, _prices.c.id)

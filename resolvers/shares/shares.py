@@ -17,6 +17,7 @@ from resolvers.shares.contents import (
     replace_downloads,
     replace_medias,
     replace_prices,
+    sort_amount,
 )
 from resolvers.shares.shapes import SHARE
 from schema.kit.pages import Page
@@ -72,8 +73,10 @@ async def create_share(ctx: Context, data: ShareCreate) -> Share:
     """Creates a share with its prices, media, downloads and custom fields, all or nothing."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={*_PARTS, "workspace_id"})
-    row = await insert_row(ctx.connection, ShareRow, workspace_id=workspace_id, **values)
-    await _replace_parts(ctx, row, data.model_dump(include=set(_PARTS)))
+    parts = data.model_dump(include=set(_PARTS))
+    values |= {"workspace_id": workspace_id, "price_amount": sort_amount(parts["prices"][0])}
+    row = await insert_row(ctx.connection, ShareRow, **values)
+    await _replace_parts(ctx, row, parts)
     return await get_share(ctx, row.id)
 
 

@@ -8,10 +8,10 @@ from itertools import count
 from typing import TypeVar
 from uuid import UUID
 
-from sqlalchemy import Uuid, bindparam, func, select
+from sqlalchemy import func, select
 
 from storage.changes.shared_reads import SharedReads
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
 from storage.tables.base import table_of
@@ -29,9 +29,7 @@ _workspaces, _changes = table_of(WorkspaceRow), table_of(ChangeRow)
 _newest = (
     select(func.max(_changes.c.position)).where(_changes.c.workspace_id == _workspaces.c.id).scalar_subquery()
 )
-_NEWEST = Kept(
-    select(_workspaces.c.id, _newest).where(AnyOf(_workspaces.c.id, bindparam("ids", type_=ListOf(Uuid()))))
-)
+_NEWEST = Kept(select(_workspaces.c.id, _newest).where(among(_workspaces.c.id, "ids")))
 
 
 class Full(Exception):

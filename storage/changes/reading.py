@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Select, String, Uuid, bindparam, func, select
+from sqlalchemy import BigInteger, Select, Uuid, bindparam, func, select
 
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.engine.connections import Connection
 from storage.engine.statements.kept import Kept
 from storage.tables.base import table_of
@@ -55,7 +55,7 @@ class LogPage(NamedTuple):
 
 def _page(*, of_resource: bool) -> Select[*tuple[object, ...]]:
     place = _table.c.position
-    kinds = AnyOf(_table.c.kind, bindparam("kinds", type_=ListOf(String())))
+    kinds = among(_table.c.kind, "kinds")
     within = place > bindparam("after", type_=BigInteger()), place <= bindparam("until", type_=BigInteger())
     page = select(*(_table.c[name] for name in _COLUMNS)).where(_home, *within, kinds)
     if of_resource:
@@ -118,8 +118,7 @@ async def read_log(
         "resource_id": resource_id,
         "most": limit + 1,
     }
-    rows = page.on(connection.dialect).converted(await connection.fetch(page, values))
-    changes = [Logged(*row) for row in rows]
+    changes = [Logged(*row) for row in await connection.rows(page, values)]
     if len(changes) > limit:
         return LogPage(changes[:limit], changes[limit - 1].position, has_more=True)
     return LogPage(changes, until, has_more=until < extent.newest)

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Self
 
-from sqlalchemy import ARRAY, Boolean, String, Uuid
+from sqlalchemy import ARRAY, Boolean, ColumnElement, String, Uuid, bindparam
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -48,6 +48,11 @@ class AnyOf(FunctionElement[bool]):
     def self_group(self, against: Any = None) -> Self:
         """As it is: `= 1`, which SQLAlchemy adds for SQLite, would keep the index from being used."""
         return self
+
+
+def among(column: ColumnElement[Any], place: str) -> AnyOf:
+    """Whether a column is one of the values that come for this place."""
+    return AnyOf(column, bindparam(place, type_=ListOf(column.type)))
 
 
 class IdsOf(FunctionElement[Any]):

@@ -88,6 +88,10 @@ class Connection(ABC):
             return self._fetch(written, values)
         return self._fetch_watched(written, values)
 
+    async def rows(self, kept: Kept, values: Values) -> list[tuple[Any, ...]]:
+        """The same with the values that the types of the columns make of the driver's."""
+        return kept.on(self.dialect).converted(await self.fetch(kept, values))
+
     async def _fetch_watched(self, written: KeptText, values: Values) -> Sequence[Any]:
         self._watching.tell(written.text)
         with self._watching.watched(written.text):
@@ -153,13 +157,9 @@ class Connection(ABC):
 
     def _as_alchemys(self, error: Exception) -> Exception:
         """An error of the DB-API as SQLAlchemy would raise it, without the values of the statement."""
+        base = self.dialect.loaded_dbapi.Error
         return DBAPIError.instance(
-            "a kept statement",
-            None,
-            error,
-            self.dialect.loaded_dbapi.Error,
-            hide_parameters=True,
-            dialect=self.dialect,
+            "a kept statement", None, error, base, hide_parameters=True, dialect=self.dialect
         )
 
 

@@ -34,8 +34,7 @@ async def insert_new(connection: Connection, table: Table, rows: Sequence[Values
     """Like `insert_all`, but skips rows that a unique key refuses; returns the ids of the others."""
     columns, values = _parameters(connection, table, rows)
     kept = _into_if_new(connection.dialect, table, columns)
-    inserted = await connection.fetch(kept, values)
-    return {id for (id,) in kept.on(connection.dialect).converted(inserted)}
+    return {id for (id,) in await connection.rows(kept, values)}
 
 
 async def insert_twice(connection: Connection, table: Table, copies: Table, rows: Columns) -> None:

@@ -10,19 +10,21 @@ reports take are shared locks and rows of their own, in the order of the ids.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, delete, insert, or_, select, update
-from sqlalchemy import bindparam as parameter
+from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
 
+from storage.dialects.matching import among
 from storage.dialects.upsert import upsert
 from storage.engine.before_commit import note_deltas, note_measured
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.engine.statements.kept import Kept
 from storage.persons.claims import claim_rows
 from storage.persons.numbers import new_persons
-from storage.rows.rows import every_of, table_of
+from storage.rows.rows import read, table_of
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
 from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
@@ -30,6 +32,7 @@ from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 _customers, _merges = table_of(CustomerRow), table_of(PersonMergeRow)
 _externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDeltaRow)
 _KEY = (_externals.c.workspace_id, _externals.c.external_id)
+_HOME = bindparam("home", type_=_externals.c.workspace_id.type)
 
 
 class _Holder(NamedTuple):
@@ -40,6 +43,12 @@ class _Holder(NamedTuple):
 
 
 _HOLDER = (_externals.c.external_id, _externals.c.person, _externals.c.customer_id)
+_HELD = Kept(
+    select(*_HOLDER)
+    .where(_externals.c.workspace_id == _HOME, among(_externals.c.external_id, "external_ids"))
+    .order_by(_externals.c.external_id)
+    .with_for_update(read=True)
+)
 
 
 class PersonReference(NamedTuple):
@@ -147,21 +156,19 @@ async def _referenced_customers(
     connection: Connection, workspace_id: UUID, references: Sequence[PersonReference]
 ) -> list[CustomerRow]:
     """The referenced customers, locked against changes and deletion until the transaction ends."""
-    if not references:
-        return []
-    ids = {reference.customer_id for reference in references} - {None}
-    external_ids = {reference.external_customer_id for reference in references} - {None}
-    statement = (
-        select(_customers)
-        .where(
-            _customers.c.workspace_id == workspace_id,
-            _customers.c.deleted_at.is_(None),
-            or_(_customers.c.id.in_(ids), _customers.c.external_id.in_(external_ids)),
-        )
-        .order_by(_customers.c.id)
-        .with_for_update(read=True, key_share=True)
-    )
-    return await every_of(connection, CustomerRow, statement)
+    ids, external_ids = (list(set(each) - {None}) for each in zip(*references, strict=True))
+    named = {name: each for name, each in (("id", ids), ("external_id", external_ids)) if each}
+    rows = await connection.rows(_named_customers(*named), {"home": workspace_id, **named})
+    return [read(CustomerRow, row) for row in rows]
+
+
+@cache
+def _named_customers(*names: str) -> Kept:
+    """The customers with one of the values of one of these columns."""
+    named = [among(_customers.c[name], name) for name in names]
+    present = and_(_customers.c.workspace_id == _HOME, _customers.c.deleted_at.is_(None))
+    statement = select(_customers).where(present, or_(*named)).order_by(_customers.c.id)
+    return Kept(statement.with_for_update(read=True, key_share=True))
 
 
 def _resolve(
@@ -209,8 +216,8 @@ async def _number_customers(
         return persons
     numbers = await new_persons(connection, database, workspace_id, len(without))
     new = dict(zip(without, numbers, strict=True))
-    same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == parameter("customer_id"))
-    change = update(_customers).where(same).values(person=parameter("number"))
+    same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == bindparam("customer_id"))
+    change = update(_customers).where(same).values(person=bindparam("number"))
     await connection.execute(change, [{"customer_id": id, "number": new[id]} for id in without])
     return persons | new
 
@@ -239,13 +246,8 @@ async def _holders(
     """The holders of these external ids that have one; no customer can take their ids from them."""
     if not external_ids:
         return {}
-    statement = (
-        select(*_HOLDER)
-        .where(_externals.c.workspace_id == workspace_id, _externals.c.external_id.in_(external_ids))
-        .order_by(_externals.c.external_id)
-        .with_for_update(read=True)
-    )
-    return {id: _Holder(*holder) for id, *holder in await connection.execute(statement)}
+    rows = await connection.rows(_HELD, {"home": workspace_id, "external_ids": external_ids})
+    return {id: _Holder(*holder) for id, *holder in rows}
 
 
 async def _number(

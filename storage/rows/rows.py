@@ -10,13 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import (
-    ColumnElement,
-    Executable,
-    delete,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Executable, delete, select, update
 from sqlalchemy.exc import IntegrityError, NoResultFound
 from sqlmodel import SQLModel
 
@@ -24,6 +18,7 @@ from storage.changes.causes import log_deleted, log_inserted, log_touched, log_u
 from storage.engine.connections import Connection
 from storage.engine.inserts import insert_all, insert_new
 from storage.rows.row_values import changes_of, differing, fields_of, with_defaults, written
+from storage.rows.updates import update_one
 from storage.tables import base
 from storage.tables.workspaces.deletions import DeletionRow
 from storage.totals.lists import count, counted_columns, measure, measured_columns
@@ -218,7 +213,7 @@ async def update_row(connection: Connection, model: type[Model], row: Model, **v
     changes = changes_of(model, values)
     changed = {**before, **changes}
     try:
-        await connection.execute(update(table_of(model)).where(key_of(model, row)).values(changes))
+        await update_one(connection, model, before, changes)
     except IntegrityError as error:
         raise Duplicate(model, changed, key_of(model, row)) from error
     if values.get("deleted_at") is not None:
@@ -229,6 +224,11 @@ async def update_row(connection: Connection, model: type[Model], row: Model, **v
     measure_change(connection, model, before, values)
     log_updated(connection, model, before, changed)
     return record(model, changed)
+
+
+async def set_quietly(connection: Connection, model: type[Model], row: Model, **values: Any) -> None:
+    """Write values that are no change of the row, such as a sort key: its `modified_at` stays."""
+    await update_one(connection, model, values_of(row), values)
 
 
 def measure_change(connection: Connection, model: type[SQLModel], before: Values, values: Values) -> None:

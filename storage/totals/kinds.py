@@ -50,8 +50,8 @@ async def usage_of_kind(
     connection: Connection, workspace_id: UUID, kind: str
 ) -> tuple[int, Mapping[str, int]]:
     """How many rows of the kind, or bytes, the workspace has, but for those that it adds now; its quotas."""
-    rows = await connection.fetch(_USAGE, {"home": workspace_id, "kind": _LISTS[kind]})
-    ((kept, waiting, quotas),) = _USAGE.on(connection.dialect).converted(rows)
+    values = {"home": workspace_id, "kind": _LISTS[kind]}
+    ((kept, waiting, quotas),) = await connection.rows(_USAGE, values)
     return kept + waiting, quotas or {}
 
 

@@ -5,16 +5,15 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Column, ColumnElement, Select, bindparam, func, select
-from sqlmodel import SQLModel
 
 from oauth.principals import PrincipalKind
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import absent, reachable, visible
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from schema.errors import Invalid, NotFound, NotPermitted, problem
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.enums import WorkspaceRole
-from storage.rows.rows import Model, first_of, table_of, values_of
+from storage.rows.rows import Model, read, table_of, values_of
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _members = table_of(WorkspaceMemberRow)
@@ -22,8 +21,7 @@ _members = table_of(WorkspaceMemberRow)
 
 async def get_visible(ctx: Context, model: type[Model], **values: Any) -> Model:
     """The visible row with these column values. Raises `NotFound`."""
-    async with ctx.read() as connection:
-        return _present(await first_of(connection, model, _select(ctx, model, values)), model)
+    return _present(await _find(ctx, model, values), model)
 
 
 async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Model:
@@ -31,15 +29,14 @@ async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Mod
 
     Raises `NotFound`, `PreconditionFailed` and what `check_owner` raises.
     """
-    statement = _select(ctx, model, values)
     if ctx.owners_only or ctx.principal.workspace_id is None:
-        columns = values_of(_present(await first_of(ctx.connection, model, statement), model))
+        columns = values_of(_present(await _find(ctx, model, values), model))
         # A removal locks the membership before its user's rows too: one order avoids deadlocks.
         await check_owner(ctx, columns["id"] if model is WorkspaceRow else columns.get("workspace_id"))
         if "workspace_id" in table_of(model).primary_key.columns:
             # A lock names one workspace: a cluster refuses one among all the user's workspaces.
-            statement = statement.where(table_of(model).c.workspace_id == columns["workspace_id"])
-    row = _present(await first_of(ctx.connection, model, statement.with_for_update()), model)
+            values["workspace_id"] = columns["workspace_id"]
+    row = _present(await _find(ctx, model, values, lock=True), model)
     if ctx.precondition is not None:
         await ctx.precondition()
     return row
@@ -106,8 +103,8 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
 
     def make() -> Select[int]:
         table = table_of(WorkspaceRow)
-        among = AnyOf(table.c.id, bindparam("ids", type_=ListOf(table.c.id.type)))
-        return select(func.count()).where(visible(WorkspaceRow, with_places(ctx.principal)), among)
+        named = among(table.c.id, "ids")
+        return select(func.count()).where(visible(WorkspaceRow, with_places(ctx.principal)), named)
 
     plan = plan_for(ctx, ("workspaces", form_of(ctx.principal)), make)
     ((count,),) = await ctx.fetch(plan, {"ids": list(distinct), **ctx.principal.ids})
@@ -115,10 +112,20 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
         raise NotFound("There is no such workspace.")
 
 
-def _select(ctx: Context, model: type[SQLModel], values: Mapping[str, Any]) -> Select[Any]:
-    table = table_of(model)
-    same = [table.c[name] == value for name, value in values.items()]
-    return select(table).where(visible(model, ctx.principal), *same)
+async def _find(
+    ctx: Context, model: type[Model], values: Mapping[str, Any], *, lock: bool = False
+) -> Model | None:
+    """The visible row with these column values."""
+
+    def make() -> Select[Any]:
+        table = table_of(model)
+        same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
+        statement = select(table).where(visible(model, with_places(ctx.principal)), *same)
+        return statement.with_for_update() if lock else statement
+
+    plan = plan_for(ctx, ("row", model, tuple(values), form_of(ctx.principal), lock), make)
+    rows = ctx.services.database.converted(plan, await ctx.fetch(plan, {**values, **ctx.principal.ids}))
+    return read(model, rows[0]) if rows else None
 
 
 def _present(row: Model | None, model: type[Model]) -> Model:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from pydantic import BaseModel
-from sqlalchemy import Select, Table, Uuid, bindparam, select
+from sqlalchemy import Select, Table, bindparam, select
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
@@ -24,7 +24,7 @@ from resolvers.operations.shapes.shapes import Item, Shape
 from schema.kit.links import RowKey
 from schema.kit.pages import ListQuery, Page
 from storage.dialects.json_rows import written_lines
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.engine.connections import Values
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
@@ -119,8 +119,8 @@ async def read_by_keys(
 
     def make() -> "Select[Any]":
         table = table_of(model)
-        workspaces = AnyOf(table.c.workspace_id, bindparam("workspace_ids", type_=ListOf(Uuid())))
-        ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
+        workspaces = among(table.c.workspace_id, "workspace_ids")
+        ids = among(table.c.id, "ids")
         caller = with_places(principal)
         rows = select(table).where(visible(model, caller), workspaces, ids).subquery("chosen")
         cells = shape.cells(rows, chosen, caller)

@@ -11,7 +11,6 @@ from sqlalchemy import (
     CompoundSelect,
     Select,
     Subquery,
-    Uuid,
     bindparam,
     cast,
     exists,
@@ -25,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.matching import among
 from storage.engine.plans import plan_for
 from storage.engine.statements.kept import Kept
 from storage.enums import Currency
@@ -153,7 +152,7 @@ def _own(column: ColumnElement[Any], *, is_one: bool) -> ColumnElement[bool]:
     """The column equals one place, or one of the values in a place for several."""
     if is_one:
         return column == bindparam(column.key, type_=column.type)
-    return AnyOf(column, bindparam(f"{column.key}s", type_=ListOf(Uuid())))
+    return among(column, f"{column.key}s")
 
 
 def _sum(values: ColumnElement[int]) -> ColumnElement[int]:
