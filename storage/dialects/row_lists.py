@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from operator import itemgetter
 from types import NoneType
 from typing import Any
@@ -42,9 +43,15 @@ _ROWS = "all_rows"
 _PLAIN = (str, int, bool, UUID, datetime, NoneType)
 
 
+@cache
+def names_of(table: Table) -> tuple[str, ...]:
+    """The names of a table's columns."""
+    return tuple(table.c.keys())
+
+
 def columns_of(table: Table, rows: Rows) -> Columns:
     """The columns of rows with a value for every column of the table."""
-    names = table.c.keys()
+    names = names_of(table)
     return dict(zip(names, zip(*map(itemgetter(*names), rows), strict=True), strict=True))
 
 
@@ -54,7 +61,7 @@ def parameters(dialect: str, table: Table, columns: Columns) -> tuple[tuple[str,
     PostgreSQL gets a list for each of these columns, and the value of the others once: encoding lists is most
     of an insert's time in its driver. SQLite gets the rows as JSON, with all columns.
     """
-    names = tuple(table.c.keys())
+    names = names_of(table)
     if dialect != "postgresql":
         return names, {_ROWS: columns}
     # One at least: its list tells how many rows there are. A cluster looks for one value of the workspace.

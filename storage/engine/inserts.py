@@ -153,5 +153,5 @@ def _parameters(connection: Connection, table: Table, rows: Sequence[Values]) ->
 
 def _values_of(dialect: str, table: Table, columns: Columns) -> tuple[Varying, Values]:
     if len(next(iter(columns.values()))) == 1:
-        return None, {name: value for name, (value,) in columns.items()}
+        return None, dict(zip(columns, next(zip(*columns.values(), strict=True)), strict=True))
     return parameters(dialect, table, columns)

@@ -10,11 +10,10 @@ reports take are shared locks and rows of their own, in the order of the ids.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, bindparam, delete, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, insert, select, update
 
 from storage.dialects.matching import among
 from storage.dialects.upsert import upsert
@@ -23,8 +22,9 @@ from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
 from storage.persons.claims import claim_rows
+from storage.persons.named_customers import lock_customers
 from storage.persons.numbers import new_persons
-from storage.rows.rows import read, table_of
+from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
 from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
@@ -99,7 +99,8 @@ async def persons_of(
     not_empty = [reference for reference in references if reference != _NOBODY]
     if not not_empty:
         return [NO_PERSON] * len(references)
-    customers = await _referenced_customers(connection, workspace_id, not_empty)
+    ids, external_ids = (set(each) - {None} for each in zip(*not_empty, strict=True))
+    customers = await lock_customers(connection, workspace_id, ids, external_ids)
     by_id = {row.id: row for row in customers}
     by_external_id = {row.external_id: row for row in customers if row.external_id is not None}
     resolved = [_resolve(reference, by_id, by_external_id) for reference in references]
@@ -150,25 +151,6 @@ async def release_external_id(connection: Connection, customer: CustomerRow) -> 
     if customer.external_id is None:
         return
     await connection.execute(delete(_externals).where(_is_external(customer)))
-
-
-async def _referenced_customers(
-    connection: Connection, workspace_id: UUID, references: Sequence[PersonReference]
-) -> list[CustomerRow]:
-    """The referenced customers, locked against changes and deletion until the transaction ends."""
-    ids, external_ids = (list(set(each) - {None}) for each in zip(*references, strict=True))
-    named = {name: each for name, each in (("id", ids), ("external_id", external_ids)) if each}
-    rows = await connection.rows(_named_customers(*named), {"home": workspace_id, **named})
-    return [read(CustomerRow, row) for row in rows]
-
-
-@cache
-def _named_customers(*names: str) -> Kept:
-    """The customers with one of the values of one of these columns."""
-    named = [among(_customers.c[name], name) for name in names]
-    present = and_(_customers.c.workspace_id == _HOME, _customers.c.deleted_at.is_(None))
-    statement = select(_customers).where(present, or_(*named)).order_by(_customers.c.id)
-    return Kept(statement.with_for_update(read=True, key_share=True))
 
 
 def _resolve(

@@ -5,9 +5,10 @@ defaults, folded texts and `modified_at`.
 """
 
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
+from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Executable, delete, select, update
@@ -43,9 +44,9 @@ class Duplicate(Exception):
         self.itself = itself
 
 
-def record(model: type[Model], values: Mapping[str, Any]) -> Model:
+def record(model: type[Model], values: Values) -> Model:
     """A record of these values by column. Raises `KeyError` if one is missing."""
-    return cast(Model, _record_class(model)._make([values[column] for column in fields_of(model)]))
+    return cast(Model, _record_class(model)._make(_cells_of(model)(values)))
 
 
 def read(model: type[Model], row: Sequence[Any]) -> Model:
@@ -68,6 +69,12 @@ def values_of(row: SQLModel) -> Values:
 
 def _model_of(row: Model) -> type[Model]:
     return row.model  # type: ignore[attr-defined, no-any-return]
+
+
+@cache
+def _cells_of(model: type[SQLModel]) -> Callable[[Values], tuple[Any, ...]]:
+    """Takes the values of the columns, in their order."""
+    return itemgetter(*fields_of(model))
 
 
 @cache

@@ -10,14 +10,15 @@ from storage.engine.connections import Connection
 from storage.engine.statements.kept import Kept
 from storage.tables.base import Values, table_of
 
-# Callers choose which columns they change: as prepared statements, these take half of a connection's bytes.
+# Callers choose which columns they change. Making a statement takes a millisecond, and a connection keeps
+# 15 to 27 KB of it among its other prepared ones.
 MOST_UPDATES = 250
 _KEY = "key_"
 
 
 async def update_one(connection: Connection, model: type[SQLModel], row: Values, changes: Values) -> None:
     """Write these columns of the row. Raises `IntegrityError`."""
-    kept = _updating(connection.dialect, model, tuple(changes))
+    kept = _updating(connection.dialect, model, tuple(sorted(changes)))
     key = {_KEY + each.name: row[each.name] for each in table_of(model).primary_key.columns}
     await connection.fetch(kept, changes | key)
 

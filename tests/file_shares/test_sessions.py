@@ -6,6 +6,7 @@ import pytest
 
 from storage.clock import now
 from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.statements.statements import noted
 from tests.support.tenants.file_shares import COLUMNS, FREE, PRICED, START, at, facts_of
 
 
@@ -50,6 +51,26 @@ async def test_a_session_without_a_price_is_free_even_if_its_share_has_one(surfa
     assert (session["price_amount"], session["price_currency"]) == (None, None)
     completed = await surface.complete_file_share_session(id=session["id"], data={})
     assert completed["status"] == "completed"
+
+
+async def test_the_customer_of_a_session_is_looked_up_by_an_index(surface, gateway):
+    customer = await surface.create_customer(data={"email": "ada@example.com", "external_id": "c-1"})
+    with noted(gateway.database) as statements:
+        for named in ("customer_id",), ("external_customer_id",), ("customer_id", "external_customer_id"):
+            ids = {"customer_id": customer["id"], "external_customer_id": "c-1"}
+            data = FREE | {name: ids[name] for name in named}
+            session = await surface.create_file_share_session(data=data)
+            assert [session[name] for name in ids] == list(ids.values())
+    looked_up = {each for each in statements if "FROM customers" in each}
+    assert looked_up
+    if not gateway.database.is_sqlite:
+        # PostgreSQL's plan is that of the number of rows.
+        return
+    async with gateway.database.read() as connection:
+        for statement in looked_up:
+            values = (None,) * statement.count("?")
+            plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)).all()
+            assert any("AND id=?" in step.detail or "AND external_id=?" in step.detail for step in plan), plan
 
 
 async def test_a_person_without_a_customer_keeps_the_callers_id(surface, gateway, tenant):

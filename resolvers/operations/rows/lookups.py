@@ -21,6 +21,8 @@ _members = table_of(WorkspaceMemberRow)
 
 async def get_visible(ctx: Context, model: type[Model], **values: Any) -> Model:
     """The visible row with these column values. Raises `NotFound`."""
+    # Several in one document are read side by side.
+    await ctx.go_apart()
     return _present(await _find(ctx, model, values), model)
 
 

@@ -33,6 +33,8 @@ _PLUMBING = frozenset(
         "storage/engine/pool.py",
         "storage/engine/replica.py",
         "storage/rows/rows.py",
+        "storage/rows/named_rows.py",
+        "storage/rows/updates.py",
         "storage/engine/inserts.py",
         "storage/engine/upserts.py",
         "storage/engine/statements/watched.py",
