@@ -117,6 +117,31 @@ async def test_a_new_customer_takes_two_statements_with_its_member_event_and_tot
     assert len(statements) == (2 if gateway.database.is_sqlite else 3)
 
 
+async def test_shares_and_what_is_sold_of_them_are_written_by_kept_statements(gateway, tenant, surface):
+    customer = await surface.create_customer(data={"email": "ada@example.com"})
+    who, price = {"customer_id": customer["id"]}, {"amount": 700, "currency": "usd"}
+    # A customer gets its number once, with the first of its sessions.
+    await surface.create_file_share_session(data={**who, "file_size_bytes": 7})
+    with noted(gateway.database, kept=False) as built:
+        prices = [{"amount_type": "fixed", "price_amount": 700}]
+        share = await surface.create_share(data={"name": "Tide tables", "prices": prices})
+        data = {
+            **who,
+            "share_id": share["id"],
+            "file_size_bytes": 7,
+            "price_amount": 700,
+            "external_id": "s-1",
+        }
+        session = await surface.create_file_share_session(data=data)
+        await surface.record_download(id=session["id"], data={"external_id": "d-1"})
+        payment = await surface.record_payment(id=session["id"], data={**price, "external_id": "p-1"})
+        await surface.complete_file_share_session(id=session["id"], data={})
+        await surface.refund_payment(id=payment["id"], data={"amount": 200})
+        await surface.update_share(id=share["id"], data={"name": "Tides"})
+    # Access tokens are marked as used once in a while.
+    assert [each for each in built if "credentials" not in each] == []
+
+
 async def test_what_a_batch_of_events_measures_is_written_with_what_it_counts(gateway, noting):
     events = {"events": [{"name": name} for name in ("opened", "opened", "closed")]}
     await noting("POST", "/api/events/ingest", json=events)

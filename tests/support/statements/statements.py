@@ -17,8 +17,8 @@ _SHARD = re.compile(r"\b([a-z_]+)_\d{6,}\b")
 
 
 @contextmanager
-def noted(database: Database) -> Iterator[list[str]]:
-    """The statements on the primary as they come, SQLAlchemy's and kept ones.
+def noted(database: Database, *, kept: bool = True) -> Iterator[list[str]]:
+    """The statements on the primary as they come, SQLAlchemy's and, unless `kept` is false, kept ones.
 
     So are those on the nodes of a cluster, as the coordinator would be asked.
     """
@@ -33,7 +33,7 @@ def noted(database: Database) -> Iterator[list[str]]:
     def note_executed(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
         note(statement)
 
-    pools = [pool for name, pool in database.pools.items() if name != "replica"]
+    pools = [pool for name, pool in database.pools.items() if kept and name != "replica"]
     event.listen(database.engine.sync_engine, "before_cursor_execute", note_executed)
     for pool in pools:
         pool.watching.listeners.append(note)
