@@ -51,9 +51,9 @@ async def mail_new_client(ctx: Context, client: OAuthClient) -> None:
 
 
 async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path: str, **values: Any) -> None:
-    columns = (_workspaces.c.name, _workspaces.c.slug, _workspaces.c.avatar_url)
-    statement = select(*columns).where(_workspaces.c.id == workspace_id)
-    workspace = (await ctx.connection.execute(statement)).one()
+    statement = select(_workspaces.c.name, _workspaces.c.slug, _workspaces.c.avatar_url)
+    own_row = statement.where(_workspaces.c.id == workspace_id)
+    workspace = (await ctx.connection.execute(own_row)).one()
     own = ctx.services.auth_url
     brand = brand_of(workspace_id, workspace.name, workspace.avatar_url, own)
     page = f"{own}/workspaces/{workspace.slug}/{path}"

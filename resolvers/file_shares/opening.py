@@ -11,6 +11,7 @@ from sqlalchemy import Select, and_, bindparam, case, func, select
 from resolvers.file_shares.steps import is_priced
 from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
+from resolvers.operations.rows.lookups import default_currency
 from schema.errors import Invalid, Location, Problem, problem
 from schema.file_shares.backfill import FileShareSessionHistory
 from schema.file_shares.sessions import FileShareSession, FileShareSessionCreate
@@ -27,18 +28,12 @@ from storage.tables.shares.file_share_sessions import (
     FileShareSessionRow,
 )
 from storage.tables.shares.shares import SharePriceRow, ShareRow
-from storage.tables.workspaces.workspaces import WorkspaceRow
 
 Reported = TypeVar(
     "Reported", bound=FileShareSessionRow | FileShareDownloadRow | FileSharePaymentRow | FileShareRefundRow
 )
 
 _FIELDS = ("external_id", "share_id", "price_amount", "price_currency", "file_size_bytes")
-
-
-_workspaces = table_of(WorkspaceRow)
-_HOME = bindparam("home", type_=_workspaces.c.id.type)
-_CURRENCY = Kept(select(_workspaces.c.default_presentment_currency).where(_workspaces.c.id == _HOME))
 
 
 class Offer(NamedTuple):
@@ -78,7 +73,7 @@ async def open_file_share_sessions(
     persons = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
     offers = await _offers(ctx, workspace_id, {opening.data.share_id for opening in openings})
     is_missing = any(each.data.price_amount and each.data.price_currency is None for each in openings)
-    currency = await _currency_of(ctx, workspace_id) if is_missing else None
+    currency = await default_currency(ctx, workspace_id) if is_missing else None
     rows, problems = [], []
     for opening, person in zip(openings, persons, strict=True):
         row = row_of_session(
@@ -168,7 +163,7 @@ def _select_offers() -> Select[Any]:
             prices.c.price_currency,
         )
         .join_from(shares, prices, chosen, isouter=True)
-        .where(shares.c.workspace_id == _HOME, among(shares.c.id, "ids"))
+        .where(shares.c.workspace_id == bindparam("home"), among(shares.c.id, "ids"))
     )
 
 
@@ -181,11 +176,6 @@ def _due_amount(session: FileShareSessionRow, offer: Offer | None) -> int:
     if not price or offer is None or offer.least_amount is None or offer.currency != session.price_currency:
         return price
     return max(1, min(price, offer.least_amount))
-
-
-async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
-    ((currency,),) = await ctx.connection.rows(_CURRENCY, {"home": workspace_id})
-    return str(currency)
 
 
 def _check_person(opening: Opening, person: ResolvedPerson) -> list[Problem]:

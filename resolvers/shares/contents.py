@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Table, and_, bindparam, delete, select
+from sqlalchemy import Table, and_, delete
 
 from resolvers.operations.context import Context
+from resolvers.operations.rows.lookups import default_currency
 from schema.errors import Invalid, Problem, problem
 from schema.shares.prices import KIND_FIELDS
-from storage.engine.statements.kept import Kept
 from storage.enums import FileService, PriceAmountType
 from storage.rows.named_rows import rows_with
 from storage.rows.rows import insert_rows, set_quietly, table_of, update_rows, values_of
@@ -23,11 +23,8 @@ from storage.tables.shares.shares import (
     SharePriceRow,
     ShareRow,
 )
-from storage.tables.workspaces.workspaces import WorkspaceRow
 
-_prices, _workspaces = table_of(SharePriceRow), table_of(WorkspaceRow)
-_HOME = bindparam("home", type_=_workspaces.c.id.type)
-_CURRENCY = Kept(select(_workspaces.c.default_presentment_currency).where(_workspaces.c.id == _HOME))
+_prices = table_of(SharePriceRow)
 
 
 def sort_amount(price: Mapping[str, Any]) -> int | None:
@@ -54,7 +51,8 @@ async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[st
     if current.keys() - kept:
         dropped = and_(_own(_prices, share), _prices.c.id.in_(current.keys() - kept))
         await update_rows(ctx.connection, SharePriceRow, dropped, is_archived=True)
-    currency = await _default_currency(ctx, share, prices)
+    is_missing = any(price.get("price_currency") is None for price in prices)
+    currency = await default_currency(ctx, share.workspace_id) if is_missing else None
     new = [_new_price(share, price, currency) for price in prices if price["id"] is None]
     added = await insert_rows(ctx.connection, SharePriceRow, new)
     (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or added
@@ -158,14 +156,6 @@ def _refuse_file(file: FileRow | None, service: FileService) -> str | None:
     if file.service != service:
         return f"Only files of the service {service} can be listed here"
     return None if file.is_uploaded else "The file is not fully uploaded"
-
-
-async def _default_currency(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> str | None:
-    """The workspace's currency if one of the prices is without."""
-    if all(price.get("price_currency") for price in prices):
-        return None
-    ((currency,),) = await ctx.connection.rows(_CURRENCY, {"home": share.workspace_id})
-    return str(currency)
 
 
 def _new_price(share: ShareRow, price: dict[str, Any], default_currency: str | None) -> dict[str, Any]:

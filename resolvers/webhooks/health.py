@@ -92,9 +92,9 @@ async def _mail_owners(
     reason: str | None = None,
 ) -> None:
     """Tell the owners that the endpoint fails or, with a reason, that it was disabled."""
-    columns = (_workspaces.c.name, _workspaces.c.slug, _workspaces.c.avatar_url)
-    statement = select(*columns).where(_workspaces.c.id == endpoint.workspace_id)
-    workspace = (await connection.execute(statement)).one()
+    statement = select(_workspaces.c.name, _workspaces.c.slug, _workspaces.c.avatar_url)
+    own_row = statement.where(_workspaces.c.id == endpoint.workspace_id)
+    workspace = (await connection.execute(own_row)).one()
     brand = brand_of(endpoint.workspace_id, workspace.name, workspace.avatar_url, own_address)
     mails = make_mails(
         await mailed_members(connection, endpoint.workspace_id, owners_only=True),

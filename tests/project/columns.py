@@ -17,7 +17,19 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage")
 # Functions that take columns of a table as keywords, each with the place of the table's class; and the
 # keywords of their own.
-BY_COLUMN = {"insert_row": 1, "update_row": 1, "update_rows": 1, "new_row": 0, "read_one": 1}
+BY_COLUMN = dict.fromkeys(
+    (
+        "get_for_update",
+        "get_visible",
+        "insert_row",
+        "read_one",
+        "rows_with",
+        "set_quietly",
+        "update_row",
+        "update_rows",
+    ),
+    1,
+) | {"new_row": 0}
 BY_ROWS = frozenset({"insert_rows", "insert_new_rows", "insert_complete_rows", "insert_new_complete_rows"})
 OWN_KEYWORDS = frozenset({"replica", "seen"})
 # What a collection of columns has besides them, and what a row of a result has.

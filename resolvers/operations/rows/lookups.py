@@ -12,11 +12,15 @@ from resolvers.operations.rows.access import absent, reachable, visible
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from storage.dialects.matching import among
+from storage.engine.statements.kept import Kept
 from storage.enums import WorkspaceRole
 from storage.rows.rows import Model, read, table_of, values_of
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-_members = table_of(WorkspaceMemberRow)
+_members, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
+_CURRENCY = Kept(
+    select(_workspaces.c.default_presentment_currency).where(_workspaces.c.id == bindparam("home"))
+)
 
 
 async def get_visible(ctx: Context, model: type[Model], **values: Any) -> Model:
@@ -59,6 +63,12 @@ async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:
     workspace_id = await _choose_workspace(ctx, workspace_id)
     await check_owner(ctx, workspace_id)
     return workspace_id
+
+
+async def default_currency(ctx: Context, workspace_id: UUID) -> str:
+    """The currency of a workspace's prices that are sent without one."""
+    ((currency,),) = await ctx.connection.rows(_CURRENCY, {"home": workspace_id})
+    return str(currency)
 
 
 async def check_owner(ctx: Context, workspace_id: UUID | None) -> None:
