@@ -231,7 +231,7 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
 
 
 def of_document(answer: Callable[[Connection, UUID, str], Coroutine[Any, Any, Any]]) -> Answer:
-    """The endpoint of a document, with its variable in the path."""
+    """The endpoint of a document, with its variable, or the last day of its metrics, in the path."""
 
     async def endpoint(request: Request, connection: Connection, workspace_id: UUID) -> Response:
         return write({"data": await answer(connection, workspace_id, request.path_params.get("id", ""))})

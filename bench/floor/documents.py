@@ -148,10 +148,9 @@ async def connection_of_customers(connection: asyncpg.Connection, workspace_id: 
     return {"customers": {"edges": edges, "pageInfo": info}}
 
 
-async def dashboard(connection: asyncpg.Connection, workspace_id: UUID, _: str) -> Any:
+async def dashboard(connection: asyncpg.Connection, workspace_id: UUID, last: str) -> Any:
     (row,) = await connection.fetch(DASHBOARD, workspace_id)
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    first = today - timedelta(days=DAYS - 1)
+    first = datetime.fromisoformat(last).replace(tzinfo=UTC) - timedelta(days=DAYS - 1)
     start = int(first.timestamp()) * 1_000_000
     place = _NO_SHARE, start, start + DAYS * _DAY, row["currency"]
     found = {cells[0]: cells[1:] for cells in await connection.fetch(CELLS, workspace_id, *place)}
@@ -184,6 +183,6 @@ ANSWERS = {
     "/graph/links": ("file_share_sessions:read", links),
     "/graph/levels": ("customers:read", levels),
     "/graph/connection": ("customers:read", connection_of_customers),
-    "/graph/dashboard": ("metrics:read", dashboard),
+    "/graph/dashboard/{id}": ("metrics:read", dashboard),
     "/graph/node/{id}": ("file_share_sessions:read", node),
 }

@@ -3,8 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-# Of the dashboard's metrics, up to today.
+# Of the dashboard's metrics, up to the day on which this was loaded.
 DAYS = 30
+_TODAY = datetime.now(UTC).date()
 METRICS = ("fileShareSessions", "fileShareDownloads", "fileShareRevenue")
 _SESSION = "id status createdAt priceAmount priceCurrency"
 
@@ -23,9 +24,9 @@ class Document(NamedTuple):
 
 def dashboard() -> str:
     """Four lists, two of them with their totals, and three metrics by day."""
-    today, values = datetime.now(UTC).date(), " ".join(METRICS)
+    first, values = _TODAY - timedelta(days=DAYS - 1), " ".join(METRICS)
     return (
-        f'{{ metrics(startDate: "{today - timedelta(days=DAYS - 1)}", endDate: "{today}", interval: DAY, '
+        f'{{ metrics(startDate: "{first}", endDate: "{_TODAY}", interval: DAY, '
         "metrics: [FILE_SHARE_SESSIONS, FILE_SHARE_DOWNLOADS, FILE_SHARE_REVENUE]) "
         f"{{ currency periods {{ timestamp {values} }} totals {{ {values} }} }} "
         f"newest: fileShareSessions(limit: 5) {{ data {{ {_SESSION} "
@@ -72,5 +73,7 @@ DOCUMENTS = (
         "/graph/node/ID",
         0.8,
     ),
-    Document("GraphQL: a dashboard of four lists and metrics", dashboard(), "/graph/dashboard", 0.7),
+    Document(
+        "GraphQL: a dashboard of four lists and metrics", dashboard(), f"/graph/dashboard/{_TODAY}", 0.7
+    ),
 )
