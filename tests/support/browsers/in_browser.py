@@ -73,6 +73,8 @@ async def opened(
         reduced_motion="reduce",
         has_touch=touch,
         locale=language,
+        # Pages tell times in the reader's zone, whatever the machine's.
+        timezone_id="UTC",
     )
     context.set_default_timeout(PATIENCE)
     await context.add_init_script(RECORD_VIOLATIONS)
