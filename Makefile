@@ -99,7 +99,7 @@ release: setup  ## Commit and tag a version, and build what is published of it (
 	@$(BIN)/python -m tests.project.release $(VERSION)
 
 mutants: setup  ## Change 200 places of the product by a little, and count which changes the tests notice (COUNT=200, SEED=10)
-	@COUNT=$(COUNT) SEED=$(or $(SEED),10) $(BIN)/python -m tests.mutants
+	@COUNT=$(COUNT) SEED=$(or $(SEED),10) WORKERS=$(filter-out auto,$(WORKERS)) $(BIN)/python -m tests.mutants
 
 generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/python -m tests.support.callers.answers

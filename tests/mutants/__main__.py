@@ -1,8 +1,9 @@
 """`python -m tests.mutants`: how many small changes of the product its tests notice.
 
-SEED draws COUNT sites in the functions of resolvers/, storage/metrics/ and oauth/. One run of the tests on
-each database tells which tests reach which site. Then each site is changed in turn, and its tests run, the
-quickest of each file first, until one fails. Prints the changes that no test noticed, and a table by folder.
+SEED draws COUNT sites in the functions of resolvers/, storage/metrics/ and oauth/. One run of the tests tells
+which of them reach which site. Then each site is changed in turn, and its tests run, those on SQLite before
+those on PostgreSQL and the quickest of each file first, until one fails. WORKERS processes do so side by
+side. Prints the changes that no test noticed, and a table by folder.
 """
 
 import json
@@ -11,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from tests.mutants.sites import FOLDERS, ROOT, Site, draw
 
 COUNT = int(os.environ.get("COUNT", "200"))
 SEED = int(os.environ.get("SEED", "10"))
+WORKERS = int(os.environ.get("WORKERS") or os.cpu_count() or 1)
 # Tests of these run the gateway in their own process, where a site can be changed.
 FOLDERS_OF_TESTS = [
     f"tests/{name}"
@@ -38,25 +41,27 @@ LEFT_OUT = [
     "test_openapi_fuzz",
     "test_scripts",
 ]
-DATABASES = {"sqlite": "not postgresql", "postgresql": "postgresql"}
 FEW_TESTS, MOST_TESTS = 10, 60
 
 
 def main() -> int:
     sites = draw(COUNT, SEED)
-    caught: dict[int, str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for database, chosen in DATABASES.items():
-            tests = _tests_by_site(Path(folder) / f"{database}.reached", chosen)
-            left = {number: ids for number, ids in tests.items() if number not in caught}
-            caught |= _caught(Path(folder) / f"{database}.caught", chosen, left)
+        print(f"Running the tests to see which of {COUNT} sites they reach", file=sys.stderr)
+        tests = _tests_by_site(Path(folder) / "reached")
+        print(f"Changing each of the {len(tests)} sites that they reach", file=sys.stderr)
+        plans = [dict([*tests.items()][part::WORKERS]) for part in range(WORKERS)]
+        notes = [Path(folder) / f"caught_{part}" for part in range(WORKERS)]
+        with ThreadPoolExecutor(WORKERS) as threads:
+            found = threads.map(_caught, notes, plans)
+            caught = {number: test for part in found for number, test in part.items()}
     _tell(sites, caught)
     return 0
 
 
-def _tests_by_site(notes: Path, chosen: str) -> dict[int, list[str]]:
-    """Tests that reach each site and pass."""
-    _run_tests(notes, chosen, {})
+def _tests_by_site(notes: Path) -> dict[int, list[str]]:
+    """Tests that reach each site and pass, the first of which are on SQLite or on no database."""
+    _run_tests(notes, {}, "-n", str(WORKERS))
     seconds: dict[str, float] = {}
     reached: dict[int, list[str]] = defaultdict(list)
     for line in _lines(notes):
@@ -64,10 +69,17 @@ def _tests_by_site(notes: Path, chosen: str) -> dict[int, list[str]]:
             seconds[line["test"]] = line["seconds"]
         for number in line.get("reaches", ()):
             reached[number].append(line["test"])
-    return {number: _chosen(tests, seconds) for number, tests in reached.items()}
+    by_database = [
+        {test: taken for test, taken in seconds.items() if ("postgresql" in test) is on_postgresql}
+        for on_postgresql in (False, True)
+    ]
+    return {
+        number: [test for taken in by_database for test in _chosen(tests, taken)]
+        for number, tests in reached.items()
+    }
 
 
-def _chosen(tests: list[str], seconds: dict[str, float]) -> list[str]:
+def _chosen(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
     """What a function worked out may be kept: a few tests that reach it stand for all of their files."""
     first = _from_each_file((test for test in tests if test in seconds), seconds)
     files = {test.partition("::")[0] for test in first}
@@ -77,7 +89,7 @@ def _chosen(tests: list[str], seconds: dict[str, float]) -> list[str]:
     return first[:MOST_TESTS]
 
 
-def _from_each_file(tests: Iterable[str], seconds: dict[str, float]) -> list[str]:
+def _from_each_file(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
     """The quickest test of each file, then the second of each: what is about a site may be in any of them."""
     of_file: dict[str, list[str]] = defaultdict(list)
     for test in sorted(tests, key=seconds.__getitem__):
@@ -85,19 +97,20 @@ def _from_each_file(tests: Iterable[str], seconds: dict[str, float]) -> list[str
     return [test for turn in zip_longest(*of_file.values()) for test in turn if test is not None]
 
 
-def _caught(notes: Path, chosen: str, tests: dict[int, list[str]]) -> dict[int, str]:
+def _caught(notes: Path, tests: Mapping[int, Sequence[str]]) -> dict[int, str]:
     """The test that noticed the change, by site."""
-    _run_tests(notes, chosen, {"tests": tests})
+    _run_tests(notes, {"tests": tests}, "-n", "0")
     return {line["site"]: line["caught"] for line in _lines(notes) if line["caught"]}
 
 
-def _run_tests(notes: Path, chosen: str, plan: dict[str, Any]) -> None:
+def _run_tests(notes: Path, plan: Mapping[str, Any], *options: str) -> None:
+    notes.touch()
     plan_file = notes.with_suffix(".plan")
-    plan_file.write_text(json.dumps({"count": COUNT, "seed": SEED, "notes": str(notes)} | plan))
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "tests.mutants.plugin"]
+    plan_file.write_text(json.dumps({**plan, "count": COUNT, "seed": SEED, "notes": str(notes)}))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.plugin", *options]
     left_out = [f"--ignore-glob=*{name}*" for name in LEFT_OUT]
     subprocess.run(
-        [*command, "-k", chosen, *left_out, *FOLDERS_OF_TESTS],
+        [*command, *left_out, *FOLDERS_OF_TESTS],
         cwd=ROOT,
         env=os.environ | {"MUTANTS_PLAN": str(plan_file)},
         stdout=notes.with_suffix(".out").open("w"),
