@@ -165,7 +165,6 @@ def figures():
 @seed(SEED)
 @settings(
     max_examples=CASES,
-    deadline=None,
     database=None,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),

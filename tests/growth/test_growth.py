@@ -78,7 +78,6 @@ def show(figures: Figures | str) -> None:
 @seed(SEED)
 @settings(
     max_examples=CASES,
-    deadline=None,
     database=None,
     phases=[Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),

@@ -79,7 +79,7 @@ def test_rest_writes_periods_as_if_each_were_an_object(columns):
     assert body == metrics.model_dump_json().encode()
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(
     selections(SCHEMA.type_map["Metrics"]), st.sampled_from(["", "metrics: [COSTS, CASHFLOW]", "metrics: []"])
 )

@@ -134,7 +134,6 @@ def currencies_of(home, view, ranges_asked, slugs):
 @pytest.mark.usefixtures("most_runs")
 @settings(
     max_examples=cases(7, VARIANTS),
-    deadline=None,
     derandomize=True,
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),

@@ -34,7 +34,7 @@ async def home(gateway):
 @pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
 @pytest.mark.usefixtures("most_runs")
 # Of two ways of grouping on two databases.
-@settings(max_examples=cases(15, 4), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(15, 4), derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_every_metric_is_what_a_plain_count_says(gateway, home, asked, seed):
     await check_metrics(gateway, home, asked, seed)
@@ -97,7 +97,7 @@ def listed(described):
     return list(described.values()) if isinstance(described, dict) else described
 
 
-@settings(max_examples=cases(15, 2), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(15, 2), derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, seed):
     zone, start, end, interval = asked

@@ -53,7 +53,7 @@ def counted(timeline):
     return [(stamp, *bound) for stamp, bound in zip(timeline.timestamps, pairwise(bounds), strict=True)]
 
 
-@settings(max_examples=cases(15), deadline=None)
+@settings(max_examples=cases(15))
 @given(ranges())
 def test_periods_begin_where_the_clocks_of_every_minute_say(asked):
     zone, start, end, interval = asked
@@ -63,7 +63,7 @@ def test_periods_begin_where_the_clocks_of_every_minute_say(asked):
     ]
 
 
-@settings(max_examples=cases(15), deadline=None)
+@settings(max_examples=cases(15))
 @given(
     zone=st.sampled_from(zone_names()),
     start=st.dates(date(1973, 1, 1), date(2199, 1, 1)),
@@ -155,7 +155,7 @@ def test_zones_are_the_packages_own_links_and_placeholders_included():
         assert same.timestamps == ["2025-07-01T00:00:00.000000+00:00"]
 
 
-@settings(max_examples=cases(60), deadline=None)
+@settings(max_examples=cases(60))
 @given(zone=st.sampled_from(zone_names()), year=st.integers(1973, 2200))
 def test_the_offset_of_every_hour_is_that_of_its_span(zone, year):
     begins, ends = (int(datetime(each, 1, 1, tzinfo=UTC).timestamp()) for each in (year, year + 1))

@@ -18,7 +18,7 @@ def lines_for(password: str) -> int:
     return lines.number
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(PASSWORDS)
 def test_no_password_takes_more_work_than_a_long_one(password):
     assert lines_for(password) <= MOST_LINES

@@ -48,7 +48,6 @@ async def tenants(gateway):
 @pytest.mark.parametrize("name", sorted(ROUTES))
 @settings(
     max_examples=cases(6, len(ROUTES)),
-    deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )

@@ -75,7 +75,6 @@ def test_every_operation_answers_as_documented(operation, mode, live):
 
     @settings(
         max_examples=cases(5, len(CALLS)),
-        deadline=None,
         # So that a run can be repeated.
         derandomize=True,
         suppress_health_check=list(HealthCheck),

@@ -156,7 +156,7 @@ def documents(draw: st.DrawFn, schema: Any, world: Any) -> str:
 
 
 @pytest.mark.long
-@settings(max_examples=cases(150, 2), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=cases(150, 2), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     schema, (_, world) = gateway.app.state.schema, await home(gateway)

@@ -2,6 +2,7 @@
 
 pytest-timeout would measure the whole of a test, with what pytest does between its parts, where an
 interruption ends the whole run: set-up, function and end have a limit each here (`timeout_func_only`).
+Hypothesis would fail an example that takes 200 ms, and a test whose first examples take long to draw.
 """
 
 import asyncio
@@ -11,11 +12,15 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import HealthCheck, settings
 from pytest_timeout import _get_item_settings
 
 from tests.support.measures.patience import PATIENCE_SECONDS, SECONDS_OF_A_TEST, SECONDS_OF_A_WIDE_FIXTURE
 
 _LIMIT = pytest.StashKey[float | None]()
+settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any load")
+
 _WIDE_SCOPES = {"session", "package", "module"}
 
 
