@@ -251,3 +251,11 @@ async def test_changing_needs_the_scope_that_writes(surface, gateway, tenant):
     assert (await reader.list_custom_fields())["meta"]["total"] == 0
     with pytest.raises(Refused, match=r"insufficient_scope.*`custom_fields:write`"):
         await reader.create_custom_field(data=TEXT)
+
+
+async def test_a_field_is_attached_once(surface):
+    field = await surface.create_custom_field(data=TEXT)
+    twice = [{"custom_field_id": field["id"], "required": required} for required in (True, False)]
+    data = {"name": "Report", "prices": [{"amount_type": "free"}], "attached_custom_fields": twice}
+    problem = {("attached_custom_fields", 1, "custom_field_id"): "twice"}
+    assert await refusal(surface.create_share(data=data)) == problem

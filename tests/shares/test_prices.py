@@ -1,0 +1,45 @@
+"""What becomes of a share's price when the share is changed, over both surfaces."""
+
+from tests.support.callers.refusals import UNKNOWN_ID, refusal
+
+FIXED = {"amount_type": "fixed", "price_amount": 1500}
+FREE = {"amount_type": "free"}
+
+
+async def test_a_price_that_is_sent_with_its_id_stays(surface):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+    (price,) = share["prices"]
+    kept = await surface.update_share(id=share["id"], data={"prices": [{"id": price["id"]}]})
+    assert kept["prices"] == [price]
+    same = [{"id": price["id"], **FIXED}]
+    assert (await surface.update_share(id=share["id"], data={"prices": same}))["prices"] == [price]
+
+
+async def test_a_price_without_an_id_takes_the_place_of_the_one_before(surface):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+    changed = await surface.update_share(id=share["id"], data={"prices": [FREE]})
+    (price,) = changed["prices"]
+    assert price["amount_type"] == "free"
+    assert price["id"] != share["prices"][0]["id"]
+    assert await surface.get_share(id=share["id"]) == changed
+    # The one before is archived: it cannot come back.
+    again = surface.update_share(id=share["id"], data={"prices": [{"id": share["prices"][0]["id"]}]})
+    assert await refusal(again) == {("prices", 0, "id"): "not_found"}
+
+
+async def test_a_price_never_changes(surface):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+    dearer = [{"id": share["prices"][0]["id"], "amount_type": "fixed", "price_amount": 1600}]
+    change = surface.update_share(id=share["id"], data={"prices": dearer})
+    assert await refusal(change) == {("prices", 0, "price_amount"): "fixed"}
+    unknown = surface.update_share(id=share["id"], data={"prices": [{"id": UNKNOWN_ID}]})
+    assert await refusal(unknown) == {("prices", 0, "id"): "not_found"}
+    assert await surface.get_share(id=share["id"]) == share
+
+
+async def test_a_share_has_one_price(surface):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+    two = {"prices": [FIXED, FREE]}
+    assert await refusal(surface.update_share(id=share["id"], data=two)) == {("prices",): "too_many"}
+    assert await refusal(surface.create_share(data={"name": "Two", **two})) == {("prices",): "too_many"}
+    assert await surface.get_share(id=share["id"]) == share
