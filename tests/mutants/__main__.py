@@ -53,8 +53,8 @@ def main() -> int:
         plans = [dict([*tests.items()][part::WORKERS]) for part in range(WORKERS)]
         notes = [Path(folder) / f"caught_{part}" for part in range(WORKERS)]
         with ThreadPoolExecutor(WORKERS) as threads:
-            found = threads.map(_caught, notes, plans)
-            caught = {number: test for part in found for number, test in part.items()}
+            parts = threads.map(_caught, notes, plans)
+            caught = {number: test for part in parts for number, test in part.items()}
     _tell(sites, caught)
     return 0
 

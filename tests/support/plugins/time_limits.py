@@ -2,7 +2,7 @@
 
 pytest-timeout would measure the whole of a test, with what pytest does between its parts, where an
 interruption ends the whole run: set-up, function and end have a limit each here (`timeout_func_only`).
-Hypothesis would fail an example that takes 200 ms, and a test whose first examples take long to draw.
+Hypothesis has limits of its own, 200 ms for an example and one for drawing it: a busy machine breaks them.
 """
 
 import asyncio
