@@ -8,6 +8,7 @@ from uuid import UUID
 import httpx
 import pytest
 import pytest_asyncio
+from sqlalchemy.exc import DBAPIError
 from structlog.testing import capture_logs
 
 from gateway.settings.settings import Settings, SettingsError
@@ -198,32 +199,46 @@ async def test_a_read_that_is_cut_on_the_replica_is_repeated_on_the_primary(pair
         cut.append(chunk)
         return Cut.AFTER
 
-    pair.proxy.choose = choose
-    try:
+    async def are_cut():
+        """A machine that stalls sets the replica aside, which then is not asked."""
         assert await reader.read_all() == (["seen"], ["seen"], ["seen"], (1, 1))
         grouped = await reader.surface.get_metrics(**ACTIVE_USERS, group_by="event_name")
         assert [group["key"] for group in grouped["groups"]] == ["seen"]
+        return cut
+
+    pair.proxy.choose = choose
+    try:
+        await until(are_cut)
     finally:
         pair.proxy.choose = lambda _: None
-    assert cut
 
 
 async def test_a_read_that_replay_cancels_is_repeated_on_the_primary(pair, replicated):
-    runs = []
+    ends = []
 
     async def read(connection):
-        runs.append(connection)
+        ((is_replica,),) = await connection.exec_driver_sql("SELECT pg_is_in_recovery()")
         await connection.exec_driver_sql("SELECT id FROM events LIMIT 1")
-        if len(runs) == 1:
-            lock = "BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; COMMIT"
-            await asyncio.to_thread(pair.primary.psql, lock)
+        if not is_replica:
+            return ends.append("on the primary")
+        lock = "BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; COMMIT"
+        await asyncio.to_thread(pair.primary.psql, lock)
+        try:
             while True:
                 await connection.exec_driver_sql("SELECT 1")
-        return "read"
+        except DBAPIError as error:
+            ends.append(error.orig.sqlstate)
+            raise
 
+    async def is_canceled_and_repeated():
+        """A machine that stalls sets the replica aside, which is then not asked or cut instead."""
+        ends.clear()
+        await replicated.database.in_snapshot(read, replica_for=[])
+        return ends == ["40001", "on the primary"]
+
+    await replicated.database.replica._set_aside("x")
     with pair.canceling_reads():
-        assert await replicated.database.in_snapshot(read, replica_for=[]) == "read"
-    assert len(runs) == 2
+        await until(is_canceled_and_repeated)
 
 
 async def test_a_replica_of_sqlite_is_refused():
