@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 
 from storage.copies.manifest import DATABASE, OBJECTS, Manifest, altered, read_sums
@@ -75,14 +76,10 @@ def _read(
 
 
 def _own_file(directory: Path, path: str) -> Path:
-    """The file of the backup at this path. Raises `CopyRefused` for a link, which leads to others' files."""
+    """The file of the backup at this path. Raises `CopyRefused` for what is no file, or others' by a link."""
     file = resolve_below(directory, path)
-    for each in (file, *file.parents):
-        if each == directory:
-            break
-        if each.is_symlink():
-            raise altered(path)
-    if file.exists() and not file.is_file():
+    below = takewhile(lambda each: each != directory, (file, *file.parents))
+    if any(each.is_symlink() for each in below) or (file.exists() and not file.is_file()):
         raise altered(path)
     return file
 

@@ -61,16 +61,11 @@ def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
 
 
 def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
-    """Note that the transaction adds deltas, so that the fold comes to these workspaces after the commit.
-
-    Outside `Database.write` they wait until the fold looks into all workspaces.
-    """
-    if connection.ending is not None:
-        connection.ending.unfolded.update(workspace_ids)
+    """Note that the transaction adds deltas, so that the fold comes to these workspaces after the commit."""
+    connection.ending.unfolded.update(workspace_ids)
 
 
 def note_measured(connection: Connection, workspace_id: UUID, moment: int) -> None:
     """Note that the transaction changes the metrics of a workspace from this moment on."""
-    if connection.ending is not None:
-        measured = connection.ending.measured
-        measured[workspace_id] = min(moment, measured.get(workspace_id, moment))
+    measured = connection.ending.measured
+    measured[workspace_id] = min(moment, measured.get(workspace_id, moment))

@@ -7,6 +7,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.engine.database import Database
 from storage.migrations.lock import Tell, serialized, silent
@@ -121,12 +122,16 @@ async def _run_in_one_transaction(database: Database, revision: str) -> None:
         try:
             async with connection.begin():
                 await connection.run_sync(lambda sync: command.upgrade(config_of(sync), revision))
-                broken = (await connection.exec_driver_sql("PRAGMA foreign_key_check")).all()
-                if broken:
-                    raise BrokenReferences(broken[0][0])
+                await _check_references(connection)
         finally:
             await connection.execution_options(sqlite_begin=None)
             await connection.exec_driver_sql("PRAGMA foreign_keys=ON")
+
+
+async def _check_references(connection: AsyncConnection) -> None:
+    broken = (await connection.exec_driver_sql("PRAGMA foreign_key_check")).first()
+    if broken is not None:
+        raise BrokenReferences(broken[0])
 
 
 def config_of(connection: Connection | None = None, tell: Tell = silent) -> Config:

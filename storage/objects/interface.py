@@ -13,7 +13,7 @@ of its parts' MD5 digests, a hyphen and the number of parts, as S3 computes it. 
 quotes, because many clients strip them.
 """
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncGenerator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -143,7 +143,7 @@ class ObjectContent(Protocol):
     @property
     def etag(self) -> str: ...
 
-    def read(self, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    def read(self, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
         """The bytes from `start` to `end` (exclusive; default: all), in chunks."""
 
 

@@ -4,7 +4,7 @@ import asyncio
 import errno
 import os
 import shutil
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence, Set
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -50,7 +50,7 @@ class LocalContent:
     size: int
     etag: str
 
-    async def read(self, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def read(self, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
         """The bytes from `start` to `end` (exclusive; default: all), 256 KiB at a time."""
         left = (self.size if end is None else end) - start
         # A buffered file locks its own close: a cancelled reader may close it while its thread still reads.

@@ -1,6 +1,6 @@
 """The object store on S3: callers put parts to the bucket and get objects from it by presigned URLs."""
 
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncGenerator, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -40,7 +40,7 @@ class S3Content:
     connection: S3Connection
     bucket: str
 
-    async def read(self, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+    async def read(self, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
         """The bytes from `start` to `end` (exclusive; default: all), 256 KiB at a time."""
         last = (self.size if end is None else end) - 1
         if last < start:

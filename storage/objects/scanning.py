@@ -28,7 +28,7 @@ class Scanner:
         self._address = urlsplit(address)
         self._turns = asyncio.Semaphore(SCANS_AT_A_TIME)
 
-    async def scan(self, content: AsyncIterator[bytes]) -> str | None:
+    async def scan(self, content: AsyncGenerator[bytes, None]) -> str | None:
         """The name of the malware in the content; None if the scanner knows none.
 
         Raises `ScannerUnavailable` and `TooLargeToScan`.
@@ -49,8 +49,7 @@ class Scanner:
             finally:
                 answering.cancel()
                 await asyncio.gather(answering, return_exceptions=True)
-                if isinstance(content, AsyncGenerator):
-                    await content.aclose()
+                await content.aclose()
         if "size limit exceeded" in answer:
             raise TooLargeToScan
         if answer.endswith(" FOUND"):

@@ -130,9 +130,7 @@ async def claim_external_id(connection: Connection, database: Database, customer
     `customer` is the locked row, in which the id is already written. A customer without a number adopts that
     of the id; otherwise the id's person, if there is one, is merged into the customer's.
     """
-    workspace_id, own, external_id = customer.workspace_id, customer.person, customer.external_id
-    if external_id is None:
-        return
+    workspace_id, own = customer.workspace_id, customer.person
     offered = own
     if offered is None:
         (offered,) = await new_persons(connection, database, workspace_id, 1)

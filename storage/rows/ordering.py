@@ -70,13 +70,6 @@ def by_keys(
     return joined.order_by(*(key.order for key in order))
 
 
-def to_json(value: Any) -> Any:
-    """A key's value as a cursor stores it."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, UUID) else value
-
-
 def from_json(column: ColumnElement[Any], value: Any) -> Any:
     """The value from a cursor. Raises `ValueError` if the column cannot hold it."""
     if value is None:

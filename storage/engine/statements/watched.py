@@ -51,8 +51,7 @@ def watch_engine(engine: Engine, watch: StatementWatch) -> None:
         connection.info.setdefault(_WATCHES, []).append(watched)
 
     def after(connection: Any, *_: Any) -> None:
-        if watches := connection.info.get(_WATCHES):
-            watches.pop().__exit__(None, None, None)
+        connection.info[_WATCHES].pop().__exit__(None, None, None)
 
     def failed(context: Any) -> None:
         if context.connection is not None and (watches := context.connection.info.get(_WATCHES)):
