@@ -10,16 +10,8 @@ from alembic.operations import Operations
 from alembic.operations.ops import AddColumnOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    column,
-    select,
-)
+from sqlalchemy import Boolean, Column, Integer, MetaData, String, Table, column, select
+from sqlalchemy.exc import DBAPIError
 
 from oauth.scopes import USER_SCOPES, Scope
 from storage.emails import fold_email
@@ -74,6 +66,14 @@ async def test_the_newest_revision_is_what_the_tables_say(empty):
                 for table in METADATA.sorted_tables
                 if not table.dialect_options["sqlite"]["with_rowid"]
             }
+
+
+async def test_a_revision_that_fails_by_itself_is_told_and_not_tried_again(empty):
+    async with empty.write() as connection:
+        await connection.exec_driver_sql("CREATE TABLE users (id int)")
+    with pytest.raises(DBAPIError, match=r"users.* already exists"):
+        await run.upgrade(empty)
+    assert await current_revision(empty) is None
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Revisions to come: a table of workspaces is distributed on a cluster as it is made."""
+"""Revisions to come: what is written of changed tables, and of a table of workspaces on a cluster."""
 
 import ast
 from collections.abc import Iterator
@@ -7,13 +7,32 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate.api import AutogenContext
 from alembic.autogenerate.render import _render_cmd_body
-from alembic.operations.ops import CreateTableOp, DowngradeOps, MigrationScript, UpgradeOps
+from alembic.operations import Operations
+from alembic.operations.ops import (
+    AddColumnOp,
+    CreateTableOp,
+    DowngradeOps,
+    DropColumnOp,
+    MigrationScript,
+    ModifyTableOps,
+    UpgradeOps,
+)
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Column, Integer, MetaData, PrimaryKeyConstraint, Table, Uuid
+from sqlalchemy import (
+    Column,
+    ForeignKeyConstraint,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Uuid,
+    inspect,
+)
 
 from storage.migrations import run
 from storage.migrations.revise import complete
-from storage.workspaces.distribution import COLUMN
+from storage.migrations.tenant_tables import create_tenant_table
+from storage.workspaces.distribution import COLUMN, REFERENCE
 
 VERSIONS = Path(run.__file__).parent / "versions"
 # Later ones distribute what they make.
@@ -81,3 +100,61 @@ def test_another_new_table_is_written_as_alembic_does():
     imports, body = written(Table("keys", MetaData(), Column("id", Uuid(), primary_key=True)))
     assert imports == set()
     assert "op.create_table('keys'," in body
+
+
+def test_a_column_that_may_be_empty_gets_no_default_and_other_changes_stay_as_they_are():
+    new = Column("new", Integer(), nullable=True)
+    filled = Column("filled", Integer(), nullable=False, server_default="7")
+    operations = [DropColumnOp("shares", "old"), *(AddColumnOp("shares", each) for each in (new, filled))]
+    script = MigrationScript("0099", UpgradeOps([ModifyTableOps("shares", operations)]), DowngradeOps())
+    complete(None, None, [script])
+    assert script.upgrade_ops.ops[0].ops == operations
+    assert new.server_default is None
+    assert filled.server_default.arg == "7"
+
+
+# What a revision asks of Citus, which refuses a table that refers to another of workspaces.
+# tests/cluster asks Citus itself.
+CITUS = (
+    f"CREATE TABLE {REFERENCE} (id uuid PRIMARY KEY)",
+    f"CREATE TABLE owners ({COLUMN} uuid, id uuid, PRIMARY KEY ({COLUMN}, id))",
+    'CREATE TABLE pg_dist_partition (logicalrelid regclass, partmethod "char")',
+    f"INSERT INTO pg_dist_partition VALUES ('{REFERENCE}', 'n'), ('owners', 'h')",
+    """CREATE FUNCTION create_distributed_table(name text, col text, colocate_with text) RETURNS void
+    LANGUAGE plpgsql AS $$ BEGIN
+        ASSERT NOT EXISTS (SELECT FROM pg_constraint
+            WHERE conrelid = name::regclass AND contype = 'f' AND cardinality(conkey) > 1);
+        ASSERT col = 'workspace_id' AND colocate_with = 'owners';
+        INSERT INTO pg_dist_partition VALUES (name::regclass, 'h');
+    END $$""",
+)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True, scope="session")
+@pytest.mark.parametrize("is_distributed", [True, False])
+async def test_a_table_of_workspaces_is_distributed_before_it_refers_to_others(empty, is_distributed):
+    parts = (
+        *(Column(name, Uuid()) for name in (COLUMN, "id", "owner_id")),
+        PrimaryKeyConstraint(COLUMN, "id"),
+        ForeignKeyConstraint([COLUMN], [f"{REFERENCE}.id"], name="fk_home", ondelete="CASCADE"),
+        ForeignKeyConstraint([COLUMN, "owner_id"], [f"owners.{COLUMN}", "owners.id"], name="fk_owner"),
+    )
+
+    def make(connection):
+        with Operations.context(MigrationContext.configure(connection)):
+            create_tenant_table("notes", *parts)
+        return {key["name"]: key for key in inspect(connection).get_foreign_keys("notes")}
+
+    async with empty.write() as connection:
+        for statement in CITUS if is_distributed else CITUS[:2]:
+            await connection.exec_driver_sql(statement)
+        keys = await connection.run_sync(make)
+        if is_distributed:
+            distributed = "SELECT partmethod FROM pg_dist_partition WHERE logicalrelid = 'notes'::regclass"
+            assert (await connection.exec_driver_sql(distributed)).scalars().all() == [b"h"]
+    assert {name: (key["constrained_columns"], key["referred_table"]) for name, key in keys.items()} == {
+        "fk_home": ([COLUMN], REFERENCE),
+        "fk_owner": ([COLUMN, "owner_id"], "owners"),
+    }
+    assert keys["fk_owner"]["referred_columns"] == [COLUMN, "id"]
+    assert keys["fk_home"]["options"] == {"ondelete": "CASCADE"}

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import Connection
 
 from storage.engine.database import Database
-from storage.migrations import run
+from storage.migrations import online, run
 from storage.migrations.revisions import current_revision, newest_revision
+from tests.storage.conftest import make_empty
 from tests.storage.migrating import Migrating, Old, make_old, migrating
 from tests.support.commands.command import Command
 from tests.support.measures.patience import until
@@ -118,6 +122,24 @@ async def test_a_revision_that_gets_no_lock_keeps_those_before_it(old, monkeypat
         assert await current_revision(database) == "0034"
     await run.upgrade(database)
     assert await current_revision(database) == newest_revision()
+    await database.close()
+
+
+async def test_an_unusable_index_of_an_empty_table_is_built_again(postgresql_url, tmp_path):
+    database = await make_empty(postgresql_url, tmp_path)
+
+    def build(connection: Connection) -> None:
+        context = MigrationContext.configure(connection, opts={"transaction_per_migration": True})
+        with context.begin_transaction(_per_migration=True), Operations.context(context):
+            online.create_index("ix_notes", "notes", ["id"])
+
+    async with database.read() as observer:
+        await observer.exec_driver_sql("CREATE TABLE notes (id int)")
+        await observer.exec_driver_sql("CREATE INDEX ix_notes ON notes (id)")
+        await observer.exec_driver_sql("UPDATE pg_index SET indisvalid = indexrelid <> 'ix_notes'::regclass")
+        async with database.engine.connect() as connection:
+            await connection.run_sync(build)
+        assert (await observer.exec_driver_sql(VALID, ("ix_notes",))).scalar_one() is True
     await database.close()
 
 
