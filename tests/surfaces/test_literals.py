@@ -106,6 +106,15 @@ def answered(gateway, tenant, documents, monkeypatch):
             'mutation { a: deleteShare(id: "a") b: deleteShare(id: "b") }',
             f'mutation {{ a: deleteShare(id: "{ABSENT}") b: deleteShare(id: "none") }}',
         ),
+        # Literals stay beside variables that the document has itself.
+        (
+            'query ($limit: Int) { shares(limit: $limit, query: "x") { data { id } } }',
+            'query ($limit: Int) { shares(limit: $limit, query: "other") { data { id } } }',
+        ),
+        (
+            'mutation { createCustomer(data: {email: "a@b.example", metadata: {a: ["x", 1]}}) { id } }',
+            'mutation { createCustomer(data: {email: "b@c.example", metadata: {a: ["other", 2]}}) { id } }',
+        ),
         # Under one name in the answer, only equal fields can be read as one: different ones are refused.
         (
             'mutation { a: deleteShare(id: "x") a: deleteShare(id: "x") }',

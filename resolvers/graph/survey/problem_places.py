@@ -18,6 +18,9 @@ from graphql import (
 
 from schema.errors import MOST_PROBLEMS, AnswerTooLarge, Invalid, Problem
 
+# The attribute of a variable in a template for the literal in whose place it stands.
+LITERAL = "literal"
+
 
 def cause_of(error: GraphQLError) -> Exception | None:
     """What was raised, however often graphql-core wrapped it."""
@@ -120,6 +123,7 @@ def node_of(field: FieldNode, entry: Problem) -> Node:
 
 
 def _part_of(node: Node, part: str | int) -> Node | None:
+    node = getattr(node, LITERAL, node)
     if isinstance(node, ListValueNode):
         return node.values[part] if isinstance(part, int) and part < len(node.values) else None
     named: Sequence[ArgumentNode | ObjectFieldNode] = ()

@@ -9,7 +9,6 @@ from graphql import (
     DefinitionNode,
     DocumentNode,
     FieldNode,
-    FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLInputType,
     GraphQLNamedType,
@@ -36,6 +35,7 @@ from graphql import (
 from graphql.validation import OverlappingFieldsCanBeMergedRule
 
 from resolvers.graph.survey.literals import Maker, Outline, Template
+from resolvers.graph.survey.problem_places import LITERAL
 
 
 def template_of(schema: GraphQLSchema, document: DocumentNode, outline: Outline) -> Template | None:
@@ -77,14 +77,15 @@ class _Rewriter:
         self.makers: dict[str, Maker] = {}
         self.replaced = 0
 
-    def definition(self, definition: DefinitionNode) -> DefinitionNode:
+    def definition(self, definition: Any) -> DefinitionNode:
         if isinstance(definition, OperationDefinitionNode):
             owner: Any = self._schema.get_root_type(definition.operation)
-        elif isinstance(definition, FragmentDefinitionNode):
-            owner = self._schema.get_type(definition.type_condition.name.value)
         else:
-            return definition
-        return replace(definition, selection_set=self._selections(definition.selection_set, owner))
+            owner = self._schema.get_type(definition.type_condition.name.value)
+        made: DefinitionNode = replace(
+            definition, selection_set=self._selections(definition.selection_set, owner)
+        )
+        return made
 
     def _selections(self, selections: SelectionSetNode, owner: GraphQLNamedType | None) -> SelectionSetNode:
         if not self._has_literals(selections):
@@ -130,6 +131,8 @@ class _Rewriter:
     def _variable(self, node: ValueNode, type_: GraphQLInputType) -> VariableNode:
         name = f"literal_{len(self.definitions)}"
         variable = VariableNode(name=NameNode(value=name), loc=node.loc)
+        # A problem may be about a part of it; the node has no field for that.
+        object.__setattr__(variable, LITERAL, node)
         self.definitions.append(VariableDefinitionNode(variable=variable, type=parse_type(f"{type_}!")))
         self.makers[name] = self._maker(node)
         return variable
