@@ -135,10 +135,11 @@ class GraphQLEndpoint:
         try:
             data, errors = await self._run(ctx, sent, allowed)
         except CannotGetOperationTypeError as error:
-            message = "The document has no operation: send a query or a mutation"
+            place, message = "query", "The document of `query` has no operation: send a query or a mutation"
             if error.operation_name is not None:
+                place = "operationName"
                 message = "The document has no operation with this name: correct `operationName`"
-            return None, [as_error(Invalid([problem(("operationName",), message, "graphql")]))]
+            return None, [as_error(Invalid([problem((place,), message, "graphql")]))]
         except InvalidOperationTypeError as error:
             return None, [as_error(_wrong_type(error))]
         except Failure as failure:
@@ -188,7 +189,7 @@ class GraphQLEndpoint:
             if prepared is not None:
                 if not (request.is_kept or request.plan.changes):
                     keep(sent, admitted, prepared)
-                ctx.count(request.kept.used(self._schema, sent.name))
+                ctx.count(request.kept.used(self._schema, sent.name, request.plan.definition))
                 data, errors = await request.plan.answer(ctx, prepared, admitted.demands)
                 return _bounded(data, request.placed(separated(errors))) if errors else (data, errors)
         return await self._execute_at_first(ctx, sent, allowed, admitted)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import orjson
 import strawberry
-from graphql import DocumentNode, GraphQLSchema, get_operation_ast
+from graphql import DocumentNode, GraphQLSchema, OperationDefinitionNode, get_operation_ast
 
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.planned.plans import DocumentPlan, plan_of
@@ -46,12 +46,11 @@ class KeptDocument:
             self.plans[name] = plan_of(schema, self.document, definition)
         return self.plans[name]
 
-    def used(self, schema: strawberry.Schema, name: str | None) -> Used | None:
-        """What the operation with this name uses of the schema; None if there is no such operation."""
+    def used(
+        self, schema: strawberry.Schema, name: str | None, definition: OperationDefinitionNode
+    ) -> Used | None:
+        """What the operation with this name uses of the schema."""
         if name not in self.uses:
-            definition = get_operation_ast(self.document, name)
-            if definition is None:
-                return None
             self.uses[name] = used_by(core_schema(schema), self.document, definition)
         return self.uses[name]
 

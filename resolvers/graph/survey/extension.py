@@ -141,9 +141,10 @@ class AdmissionExtension(SchemaExtension):
         if principal is None or principal.client is None:
             return
         kept = self._documents.parsed.get(self._text)
-        used = None if kept is None else kept.used(context.schema, self._operation_name)
-        if used is None:
+        if kept is None:
             used = used_by(core_schema(context.schema), document, definition)
+        else:
+            used = kept.used(context.schema, self._operation_name, definition)
         context.context["ctx"].count(used)
 
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
