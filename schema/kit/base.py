@@ -20,7 +20,6 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import PydanticCustomError, PydanticOmit
-from strawberry.types.arguments import InputContext
 
 from schema.errors import Invalid, problem
 from schema.kit.deprecation import reason_of
@@ -247,12 +246,10 @@ def graphql_type(cls: type[Model]) -> type[Model]:
 def graphql_input(cls: type[Model]) -> type[Model]:
     """Make a model a GraphQL input too, described by its docstring.
 
-    Strawberry passes the input on as the data that REST would have sent, so that an operation validates all
-    its arguments at once, with the same models on both surfaces.
+    It only declares the input: what is sent is read as the data that REST would have sent, so that an
+    operation validates all its arguments at once, with the same models on both surfaces.
     """
     strawberry.pydantic.input(cls, description=inspect.getdoc(cls))
-    definition = cls.__strawberry_definition__  # type: ignore[attr-defined]
-    definition.from_input = _as_data
     _mark_deprecated(cls)
     return cls
 
@@ -262,17 +259,6 @@ def _mark_deprecated(cls: type[Model]) -> None:
         declared = cls.model_fields.get(field.python_name)
         if declared is not None:
             field.deprecation_reason = reason_of(declared)
-
-
-def _as_data(model: type[BaseModel], value: Any, context: InputContext) -> dict[str, Any]:
-    definition = model.__strawberry_definition__  # type: ignore[attr-defined]
-    data: dict[str, Any] = {}
-    for field in definition.fields:
-        name = context.config.name_converter.from_field(field)
-        if name in value:
-            converted = context.convert(value[name], field.type)
-            data[field.python_name] = unwrapped(converted)
-    return data
 
 
 def unwrapped(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticUndefined, core_schema
+from pydantic_core import CoreSchema, core_schema
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -27,13 +27,8 @@ class ColumnList(Iterable[Item], Generic[Item]):
         return [dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
 
     def column(self, name: str) -> list[Any]:
-        """The values of a field. Raises `AttributeError` if it has neither a column nor a default."""
-        if name in self.columns:
-            return self.columns[name]
-        field = self.model.model_fields[name]
-        if field.default is PydanticUndefined:
-            raise AttributeError(name)
-        return [field.default] * len(self)
+        """The values of a field that has a column."""
+        return self.columns[name]
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

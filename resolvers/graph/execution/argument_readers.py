@@ -8,7 +8,6 @@ from typing import Any
 
 from graphql import (
     GraphQLField,
-    GraphQLInputObjectType,
     get_nullable_type,
     is_leaf_type,
     is_list_type,
@@ -60,7 +59,7 @@ def _named(declared: Mapping[str, Any], inputs: dict[str, list[Named]]) -> list[
 
 
 def _reader(type_: Any, inputs: dict[str, list[Named]]) -> Read | None:
-    bare = get_nullable_type(type_)
+    bare: Any = get_nullable_type(type_)
     if is_leaf_type(bare):
         return None
     if is_list_type(bare):
@@ -69,8 +68,6 @@ def _reader(type_: Any, inputs: dict[str, list[Named]]) -> Read | None:
         return (
             list if item is None else lambda values: [None if each is None else item(each) for each in values]
         )
-    if not isinstance(bare, GraphQLInputObjectType):
-        raise TypeError(f"{bare} is no type of inputs.")
     # An input may have fields of its own type.
     fields = inputs.get(bare.name)
     if fields is None:

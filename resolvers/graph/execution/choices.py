@@ -9,7 +9,7 @@ from graphql import GraphQLError, get_argument_values
 from graphql.execution.values import VariableValues
 
 from resolvers.graph.execution.selections import Selected, SelectedField
-from resolvers.operations.rows.links import LinkedPage, LinkedRow, ToMany, ToOne, names_of_place
+from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, ToMany, ToOne, names_of_place
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Invalid
@@ -89,31 +89,29 @@ class _Made:
                 fields.add(each.source)
                 if each.below is not None:
                     inner.setdefault(each.source, []).append(each.below)
-            elif each.link is not None and isinstance(paging, Paging):
+            elif each.link is not None and each.below is not None and isinstance(paging, Paging):
                 self.numbers[each] = len(links)
-                self.linked[each] = linked = self._linked(each, paging)
+                self.linked[each] = linked = self._linked(each, each.link, each.below, paging)
                 links.append(linked)
                 if isinstance(linked, LinkedPage) and linked.is_continued:
                     fields.add("id")  # Cursors are of the list of this object.
         below = sorted((name, self.chosen(parts)) for name, parts in inner.items())
         return Chosen(frozenset(fields - {"etag"}), tuple(below), tuple(links), "etag" in fields)
 
-    def _linked(self, link: SelectedField, paging: Paging) -> LinkedRow | LinkedPage:
-        if link.below is None:
-            raise TypeError("A link leads to objects.")
-        if isinstance(link.link, ToOne):
-            return LinkedRow(link.link, self.chosen([link.below]))
-        if link.link is None:
-            raise TypeError("A field that is no link leads nowhere.")
-        shown, is_after = frozenset(link.below.paths()), paging.after is not None
+    def _linked(
+        self, field: SelectedField, link: Link, below: Selected, paging: Paging
+    ) -> LinkedRow | LinkedPage:
+        if isinstance(link, ToOne):
+            return LinkedRow(link, self.chosen([below]))
+        shown, is_after = frozenset(below.paths()), paging.after is not None
         skipped = after = None
         if is_after:
-            after = self.names[link] = f"continued_{len(self.names)}"
+            after = self.names[field] = f"continued_{len(self.names)}"
         elif paging.page > 1:
-            skipped = self.names[link] = f"skipped_{len(self.names)}"
+            skipped = self.names[field] = f"skipped_{len(self.names)}"
         return LinkedPage(
-            link.link,
-            self.chosen(list(items_of(link.below))),
+            link,
+            self.chosen(list(items_of(below))),
             rounded(paging.limit),
             is_counted=not is_after and not shown.isdisjoint(_COUNTED),
             # Whether a cursor is of a list shows by the id of the object that the list is of.

@@ -57,8 +57,8 @@ class ModelWriter:
 
     def _list(self, type_: GraphQLList[Any], below: Selected | None, values: Any) -> list[Any]:
         item: GraphQLOutputType = type_.of_type
-        if isinstance(values, ColumnList):
-            return self._rows(item, below, values)
+        if isinstance(values, ColumnList) and below is not None:
+            return self._rows(below, values)
         self._count(_size_of(values))
         if isinstance(values, WrittenNumbers):
             return values
@@ -68,12 +68,8 @@ class ModelWriter:
             return listed
         return [self.write(item, below, value) for value in values]
 
-    def _rows(
-        self, item: GraphQLOutputType, below: Selected | None, rows: ColumnList[Any]
-    ) -> list[orjson.Fragment]:
+    def _rows(self, below: Selected, rows: ColumnList[Any]) -> list[orjson.Fragment]:
         """The objects as JSON, many in each fragment: dictionaries would take twenty times the memory."""
-        if below is None:
-            raise TypeError(f"Columns are no list of {item}.")
         self._count_names(below, len(rows))
         columns = {
             name: [below.type.name] * len(rows)

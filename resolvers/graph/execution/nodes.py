@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import strawberry
-from graphql import GraphQLInterfaceType, GraphQLSchema
+from graphql import GraphQLSchema
 from sqlalchemy import Select, Uuid, bindparam, literal, select, union_all
 
 from resolvers.graph.execution.fields import OPERATION, located
@@ -46,9 +46,7 @@ def declare_nodes(operations: Iterable[Operation]) -> None:
     """Make the types that the operations return implementations of `Node`, before the schema is made."""
     interface = Node.__strawberry_definition__  # type: ignore[attr-defined]
     for operation in operations:
-        interfaces = operation.answer.__strawberry_definition__.interfaces
-        if interface not in interfaces:
-            interfaces.append(interface)
+        operation.answer.__strawberry_definition__.interfaces.append(interface)
 
 
 def name_nodes(schema: GraphQLSchema, operations: Mapping[str, Operation]) -> None:
@@ -56,9 +54,7 @@ def name_nodes(schema: GraphQLSchema, operations: Mapping[str, Operation]) -> No
 
     Fields of other types that lead to nodes find them by these operations.
     """
-    interface = schema.type_map[Node.__name__]
-    if not isinstance(interface, GraphQLInterfaceType):
-        raise TypeError("Node should be an interface.")
+    interface: Any = schema.type_map[Node.__name__]
     types: dict[type[Any], str] = {}
     for each in schema.get_possible_types(interface):
         each.is_type_of = None

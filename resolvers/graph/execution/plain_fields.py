@@ -1,6 +1,6 @@
 """Plain fields of the schema: attributes of models, which writers read without a resolver."""
 
-from graphql import GraphQLField, GraphQLObjectType, GraphQLSchema, get_named_type, is_abstract_type
+from graphql import GraphQLField, GraphQLObjectType, GraphQLSchema
 
 # The keys of extensions: of a type for its plain fields, of a field for its declaration.
 PLAIN = "plain"
@@ -18,8 +18,6 @@ def mark_plain_fields(schema: GraphQLSchema) -> None:
 def _attribute(field: GraphQLField) -> str | None:
     declared = field.extensions.get(DEFINITION)
     if declared is None or field.args or not declared.is_basic_field:
-        return None
-    if declared.default_resolver is not getattr or is_abstract_type(get_named_type(field.type)):
         return None
     name: str = declared.python_name
     return name

@@ -55,12 +55,10 @@ class Writing:
         return self.parts([line], lambda line: write(line, self))[0]
 
     def parts(self, lines: Iterable[Any], write: Callable[[Any], Any]) -> list[Any]:
-        """The items of a list, which `write` makes of lines. Raises `AnswerTooLarge`.
+        """The items of a list that is counted, which `write` makes of lines. Raises `AnswerTooLarge`.
 
-        Those that are counted are one part of the answer: apart, each would take twice its memory.
+        They are one part of the answer: apart, each would take twice its memory.
         """
-        if not self.is_counted:
-            return [write(line) for line in lines]
         caller, kept, joined = self.ctx.caller, [], BytesIO()
         for line in lines:
             before = caller.bytes_written
@@ -134,16 +132,14 @@ def _linked(shape: Shape[Any], field: SelectedField, source: Source, choice: Cho
         write = source.name(selection_writer(linked.shape, below, choice))
         return f"({write}(cell, services) if (cell := {cell}) is not None else None)"
     id = f"line[{shape.places['id']}]" if linked.is_continued else "None"
-    return f"{source.name(_page_writer(field, linked, choice))}({cell}, {id}, services)"
+    return f"{source.name(_page_writer(field, below, linked, choice))}({cell}, {id}, services)"
 
 
-def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Callable[..., Any]:
+def _page_writer(
+    field: SelectedField, page: Selected, linked: LinkedPage, choice: Choice
+) -> Callable[..., Any]:
     """A function of the cell of a page, the id of the object that links to it, and the `Writing`."""
-    if field.below is None:
-        raise TypeError("A page has fields.")
-    writer = PageWriter(
-        field.below, lambda items, source: selected_object(linked.shape, items, choice, source)
-    )
+    writer = PageWriter(page, lambda items, source: selected_object(linked.shape, items, choice, source))
 
     def write(cell: Any, id: str | None, writing: Writing) -> dict[str, Any]:
         paging: Any = writing.pages[field]
@@ -154,30 +150,28 @@ def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Ca
                 return RefusedPage(refusal)
         if writer.shows_items_only:
             return writer.write(linked.lines_in(cell, paging.limit), None, writing)
-        page = linked.opened(writing.ctx, cell, id, paging)
-        return writer.write(linked.lines_in(cell, paging.limit), page, writing)
+        opened = linked.opened(writing.ctx, cell, id, paging)
+        return writer.write(linked.lines_in(cell, paging.limit), opened, writing)
 
     return write
 
 
 def _leaf(field: SelectedField, value: str, source: Source) -> str:
     """A scalar, an enum, an object that a column holds as JSON, or a list of these."""
-    named = get_named_type(field.type)
+    named, is_list = get_named_type(field.type), is_list_type(get_nullable_type(field.type))
     if field.below is not None:
         write: Any = _json_writer(field.below)
-    elif isinstance(named, GraphQLEnumType):
+    elif isinstance(named, GraphQLEnumType) and not is_list:
         names = {getattr(item.value, "value", item.value): name for name, item in named.values.items()}
-        if not is_list_type(get_nullable_type(field.type)):
-            # A value that is none of the enum's is an error.
-            return f"{source.name({None: None, **names})}[{value}]"
-        write = names.get
+        # A value that is none of the enum's is an error.
+        return f"{source.name({None: None, **names})}[{value}]"
     elif named.name == "Long":
         write = _write_long
     elif named.name in _AS_WRITTEN:
         return value
     else:
-        raise TypeError(f"No line has values of the scalar {named.name}.")
-    if is_list_type(get_nullable_type(field.type)):
+        raise TypeError(f"No line has values of the type {field.type}.")
+    if is_list:
         listed = f"[{source.name(write)}(item) for item in items]"
         return f"({listed} if (items := {value}) is not None else None)"
     return f"{source.name(write)}({value})"

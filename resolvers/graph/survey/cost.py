@@ -8,7 +8,6 @@ from graphql import (
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLField,
     GraphQLNamedType,
     GraphQLObjectType,
@@ -17,7 +16,6 @@ from graphql import (
     IntValueNode,
     OperationDefinitionNode,
     SchemaMetaFieldDef,
-    SelectionNode,
     SelectionSetNode,
     TypeMetaFieldDef,
     ValueNode,
@@ -81,14 +79,12 @@ class _Surveyor:
             _check_selections(totals)
         return totals
 
-    def _totals_behind(self, node: SelectionNode, owner: GraphQLNamedType | None, level: int) -> Totals:
+    def _totals_behind(self, node: Any, owner: GraphQLNamedType | None, level: int) -> Totals:
         """The counts of an inline fragment or a fragment spread."""
         if isinstance(node, InlineFragmentNode):
             named = self.schema.get_type(node.type_condition.name.value) if node.type_condition else owner
             return self.totals_of(node.selection_set, named, level)
-        if not isinstance(node, FragmentSpreadNode):
-            raise TypeError(f"{node.kind} is not a selection.")
-        name = node.name.value
+        name: str = node.name.value
         fragment = self.fragments.get(name)
         if fragment is None:
             raise _refusal(f"Unknown fragment '{name}'.")

@@ -91,8 +91,6 @@ class Template:
     def placed(self, error: GraphQLError, text: str, outline: Outline) -> GraphQLError:
         """The error with its places in the document `text` of the outline, instead of those in this one."""
         starts = [node.loc.start for node in error.nodes or () if node.loc]
-        if not starts:
-            return error
         positions = [start + self._shift(start, outline) for start in starts]
         cause, extensions = error.original_error, error.extensions
         return GraphQLError(

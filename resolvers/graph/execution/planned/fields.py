@@ -239,11 +239,8 @@ class PlannedOperation(PlannedField):
 
 def sent_arguments(selected: SelectedField, values: Values) -> dict[str, Any]:
     """The arguments of a field as its resolver gets them. Raises GraphQLError."""
-    if selected.declared is None:
-        raise TypeError("Only declared fields have arguments.")
-    return read_arguments(
-        selected.declared, get_argument_values(selected.declared, selected.nodes[0], values)
-    )
+    declared: Any = selected.declared
+    return read_arguments(declared, get_argument_values(declared, selected.nodes[0], values))
 
 
 def _form(paging: Paging | Exception) -> Any:

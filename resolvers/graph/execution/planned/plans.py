@@ -167,9 +167,7 @@ class DocumentPlan:
     def _made(self, reader: Reader) -> tuple[Variant, int]:
         """A variant, and how many fields it has: those of a fragment as often as it is used."""
         schema = reader.schema
-        root = schema.get_root_type(self.definition.operation)
-        if root is None:
-            raise TypeError(f"The schema has no {self.definition.operation}.")
+        root: Any = schema.get_root_type(self.definition.operation)
         selected = reader.select(root, [self.definition.selection_set])
         links = tuple(selected.links())
         if len(links) > MOST_LINKS:

@@ -1,7 +1,7 @@
 """Planned streams: root fields of subscriptions, which tell one event after another."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -42,7 +42,7 @@ class Stream:
     _planned: PlannedStream
     _answering: Answering
     _path: Path
-    allow: Callable[[Principal], Awaitable[None]] | None = None
+    allow: Callable[[Principal], Awaitable[None]] = field(init=False)
 
     async def events(self) -> AsyncIterator[tuple[dict[str, Any], list[GraphQLError]] | None]:
         """The data and errors of each event, and None when there was none for a while.
@@ -79,8 +79,7 @@ class Stream:
 
     async def _check(self) -> None:
         await self.live.check()
-        if self.allow is not None:
-            await self.allow(self.live.principal)
+        await self.allow(self.live.principal)
 
     async def _object(self, below: Selected, value: Any, answering: Answering, path: Path) -> dict[str, Any]:
         return {
