@@ -5,6 +5,8 @@ import pytest
 from storage.objects.disk import resolve_below
 from storage.objects.downloads import answer_download
 from storage.objects.interface import ObjectMissing, PartReference, PathRefused, StoreUnavailable
+from storage.objects.s3 import S3Content
+from storage.objects.s3_connection import Bucket, S3Connection
 from tests.storage.uploads import HOUR, PATH, begin, content_of, files_below, parameters, store_in, uploaded
 
 
@@ -25,6 +27,12 @@ async def test_a_directory_is_no_object(store):
     with pytest.raises(ObjectMissing):
         await store.open_object(PATH + "/below")
     assert await content_of(store) == b"content"
+
+
+async def test_s3_is_not_asked_for_what_an_empty_object_contains():
+    nobody = S3Connection(Bucket("bucket", "http://127.0.0.1:1"))
+    content = S3Content(PATH, 0, '"etag"', nobody, "bucket")
+    assert [chunk async for chunk in content.read()] == []
 
 
 CLIMBING = [

@@ -1,13 +1,18 @@
 """Crashes, cancellations, races and large parts: what is stored, visible and held in memory."""
 
 import asyncio
+import os
 import signal
 import sys
 import tracemalloc
 
 import pytest
 
-from storage.objects.interface import ObjectMissing, UploadUnknown
+from storage.objects import assembly
+from storage.objects.disk import on_disk, open_on_disk
+from storage.objects.interface import ObjectMissing, StoreUnavailable, UploadUnknown
+from storage.objects.part_files import IncomingPart, part_files
+from storage.objects.signing import PartClaims
 from tests.storage.uploads import (
     PATH,
     begin,
@@ -18,6 +23,7 @@ from tests.storage.uploads import (
     reference,
     signed_part,
 )
+from tests.support.measures.patience import until
 
 
 async def test_a_part_put_many_times_at_once_is_kept_once(store):
@@ -91,6 +97,77 @@ async def test_a_stream_that_fails_or_is_cancelled_leaves_nothing(store, tmp_pat
     with pytest.raises(asyncio.CancelledError):
         await receiving
     assert files_below(tmp_path) == []
+
+
+@pytest.mark.parametrize("begun", [False, True])
+async def test_a_part_that_is_discarded_while_its_thread_goes_on_leaves_nothing(tmp_path, begun):
+    part = IncomingPart(tmp_path, PartClaims("an upload", PATH, 1, 0, None))
+    if begun:
+        part.open()
+    part.discard()
+    part.open()
+    part.write(bytearray(b"too late"))
+    with pytest.raises(UploadUnknown):
+        part.keep()
+    assert files_below(tmp_path) == []
+
+
+async def test_a_part_that_shrinks_while_it_is_copied_makes_no_object(store, tmp_path, monkeypatch):
+    upload_id = await begin(store)
+    parts = [await put(store, upload_id, number, b"content") for number in (1, 2)]
+
+    def shrinking(upload):
+        """What is on the disk changes only between this look-up and the copy."""
+        found = part_files(upload)
+        os.truncate(found[2].file, 3)
+        return found
+
+    monkeypatch.setattr(assembly, "part_files", shrinking)
+    with pytest.raises(StoreUnavailable):
+        await store.complete(upload_id, PATH, [reference(part) for part in parts])
+    assert len(files_below(tmp_path / "uploads")) == len(files_below(tmp_path)) == 2
+
+
+async def test_a_file_that_is_opened_for_a_caller_who_has_gone_is_closed(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = asyncio.create_task(open_on_disk(pipe, 0))
+    await asyncio.sleep(0)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    # Its thread opens the pipe together with this.
+    writing = await asyncio.to_thread(os.open, pipe, os.O_WRONLY)
+
+    async def has_no_reader():
+        try:
+            os.write(writing, b"x")
+        except BrokenPipeError:
+            return True
+        return False
+
+    await until(has_no_reader)
+    os.close(writing)
+
+
+async def test_a_file_that_cannot_be_opened_for_a_caller_who_has_gone_is_no_error(tmp_path):
+    told, loop = [], asyncio.get_running_loop()
+    before = asyncio.all_tasks()
+    reading = asyncio.create_task(open_on_disk(tmp_path / "missing", 0))
+    await asyncio.sleep(0)
+    new = asyncio.all_tasks() - before
+    (opening,) = [task for task in new if task.get_coro().__name__ == on_disk.__name__]
+    reading.cancel()
+    loop.set_exception_handler(lambda _, context: told.append(context.get("exception")))
+    try:
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        await asyncio.wait([opening])
+        await asyncio.sleep(0)
+    finally:
+        loop.set_exception_handler(None)
+    assert isinstance(opening.exception(), StoreUnavailable)
+    assert opening.exception() not in told
 
 
 async def test_a_part_of_64_mebibytes_passes_in_little_memory(store):
