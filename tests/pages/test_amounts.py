@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.web.kit import amounts
 from gateway.web.kit.amounts import AmountRefused, major_units, read_amount
 from gateway.web.kit.languages import LOCALES
 from gateway.web.records.kit.fields import Field
@@ -192,6 +193,13 @@ def test_no_text_is_understood_as_a_thousand_times_what_another_reader_sees(
 def test_a_refusal_says_what_to_enter(text: str, currency: str, message: str) -> None:
     with pytest.raises(AmountRefused, match=f"^{re.escape(message)}$"):
         read_amount(text, currency)
+
+
+def test_an_amount_that_can_be_read_in_two_ways_is_refused_with_both(monkeypatch) -> None:
+    # No currency here has three decimal places yet, as Kuwait's has.
+    monkeypatch.setattr(amounts, "exponent_of", lambda currency: 3)
+    with pytest.raises(AmountRefused, match=r"^This can be read in two ways: enter 1\.250 or 1250\.000$"):
+        read_amount("1,250", "kwd")
 
 
 def hints(fields: tuple[Field, ...]) -> list[str]:

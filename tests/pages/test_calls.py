@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from gateway.web.kit.calls import written_call
-from resolvers.customers.customers import create_customer
+from resolvers.customers.customers import create_customer, delete_customer
 from resolvers.events.events import list_events
 from resolvers.metrics.metrics import get_metrics
 from resolvers.shares.shares import get_share, list_shares, update_share
@@ -111,6 +111,19 @@ async def test_a_new_resource(printed, run):
         "data": {"email": "ada@example.com", "billingAddress": {"postalCode": "10115"}}
     }
     assert "createCustomer(data: $data) {\n    email\n  }" in call.graphql
+
+
+async def test_a_parameter_beside_the_id(printed):
+    call = printed(delete_customer, id="an id/", anonymize=True)
+    assert call.curl.startswith("curl -X DELETE 'http://gateway/api/customers/an%20id%2F?anonymize=true'")
+    assert 'deleteCustomer(id: "an id/", anonymize: true)' in call.graphql
+
+
+async def test_a_document_leaves_out_what_only_rest_takes(printed):
+    filters = {"start_date": "2026-01-01", "end_date": "2026-01-31", "format": "csv"}
+    call = printed(get_metrics, selection="{ timezone }", filters=filters)
+    assert "format=csv" in call.curl
+    assert "format" not in call.graphql
 
 
 async def test_what_a_chart_shows(printed, run):

@@ -3,13 +3,19 @@
 import html
 import json
 import re
+from uuid import UUID
 
 import pytest
 
+from gateway.web.dashboard import page as dashboard
 from gateway.web.dashboard import parts
 from gateway.web.dashboard.metrics.layout import CUMULATIVE, HEADLINE
+from gateway.web.dashboard.page import NEW_FOR
 from resolvers.portal.portal import get_portal_customer
+from storage.clock import now
 from storage.metrics.definitions import METRICS
+from storage.rows.rows import table_of, update_rows
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.browsers.browsing import browsing, signed_in
 from tests.support.callers.surfaces import Rest
 from tests.support.servers.gateways import make_tenant
@@ -54,8 +60,9 @@ async def test_a_metric_has_a_page_with_its_table_and_only_those_there_are(owner
     rows = re.findall(r"<tr>(.*?)</tr>", table)
     assert [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows] == shown
     assert (await owner.open(f"{path}/metric/nothing")).status_code == 404
-    await owner.open(f"{path}/metric/costs?timezone=Mars")
-    assert owner.path == path
+    for place in ("metric/costs", "metric/costs/csv", "top/share"):
+        await owner.open(f"{path}/{place}?timezone=Mars")
+        assert owner.path == path
 
 
 async def test_the_values_are_those_of_the_operation(owner, path, rest, activity):
@@ -160,7 +167,7 @@ async def test_the_lists_show_what_happened_last(owner, path, activity):
     assert "Latest payments All payments Field guide 31 Jan 2026, 09:05 $15.00" in text
 
 
-async def test_the_top_lists_are_pages_of_their_own(owner, path, activity):
+async def test_the_top_lists_are_pages_of_their_own(owner, path, rest, activity):
     await owner.open(f"{path}?{ADDRESS}")
     found = {}
     for address in [link for link in owner.reading.links if "/dashboard/top/" in link]:
@@ -170,6 +177,11 @@ async def test_the_top_lists_are_pages_of_their_own(owner, path, activity):
     assert "Top customers Name Revenue Sessions Grace $15.00 2" in found["customer"]
     assert "Events by name Name Events file.opened 2 page.viewed 1" in found["event"]
     assert (await owner.open(f"{path}/top/nothing")).status_code == 404
+    # Sessions without a share are in the list, and have no dashboard of their own.
+    await rest.create_file_share_session(data={"file_size_bytes": 1, "created_at": "2026-01-31T10:00:00Z"})
+    await owner.open(f"{path}/top/share?{ADDRESS}&rank=file_share_sessions")
+    assert "Sessions Revenue Field guide 2 $15.00 No share 1 $0.00" in owner.text
+    assert len([link for link in owner.reading.links if "share_id=" in link]) == 1
 
 
 async def test_problems_are_shown_beside_their_fields(owner, path):
@@ -214,6 +226,26 @@ async def test_a_new_workspace_is_shown_its_first_steps_checked_off_as_they_happ
     assert await open_steps() == ["completed", "completed", "completed", "open"]
     await make_member(gateway, tenant)
     assert await open_steps() == []
+
+
+async def test_what_has_happened_ends_the_first_steps_of_a_workspace_that_is_no_longer_new(
+    gateway, owner, path, tenant, activity
+):
+    assert 'class="open"' in (await owner.open(f"{path}?{ADDRESS}")).text
+    async with gateway.database.write() as connection:
+        own = table_of(WorkspaceRow).c.id == UUID(tenant.id)
+        await update_rows(connection, WorkspaceRow, own, created_at=now() - NEW_FOR)
+    assert 'class="open"' not in (await owner.open(f"{path}?{ADDRESS}")).text
+
+
+async def test_charts_that_are_refused_leave_the_rest_of_the_page(owner, path, activity, monkeypatch):
+    """An operation that refuses the browser's session stands for any refusal of the metrics."""
+    monkeypatch.setattr(dashboard, "get_metrics", get_portal_customer)
+    answer = await owner.open(f"{path}?{ADDRESS}")
+    assert answer.status_code == 200
+    assert "A browser session cannot do this" in owner.text
+    assert charts_in(answer.text) == []
+    assert "Latest sessions All sessions Field guide" in owner.text
 
 
 async def test_a_part_that_is_refused_leaves_the_others(owner, path, activity, monkeypatch):

@@ -9,6 +9,8 @@ from functools import partial
 from io import StringIO
 from urllib.parse import unquote
 
+import pytest
+
 from gateway.web.dashboard.metrics import question
 from gateway.web.dashboard.metrics.cards import NO_DATA
 from resolvers.metrics import answers
@@ -51,6 +53,8 @@ async def test_a_csv_file_has_major_units_and_a_name_that_says_what_it_is(
     # What is a ratio to nothing is empty.
     assert [row["Payment conversion (%)"] for row in rows] == [*[""] * 5, "100", ""]
     assert (await owner.open(f"{path}/metric/nothing/csv")).status_code == 404
+    rows, _ = await csv_of(owner, page, "file_share_total_size_bytes")
+    assert [row["Total file size (bytes)"] for row in rows] == ["0", "0", "0", "2000", "0", "2000", "0"]
     hours = "range=custom&start_date=2026-01-31&end_date=2026-01-31"
     page = (await owner.open(f"{path}?{hours}")).text
     rows, name = await csv_of(owner, page, "file_share_revenue")
@@ -112,3 +116,39 @@ async def test_today_is_compared_with_yesterday_until_the_same_hour(
         assert f"until {hour + 1:02}:00 of the day before" in owner.text
         # A ratio of a part of a day is none of its hours'.
         assert table_in(page, "file_share_avg_downloads")[-1] == ["In all", NO_DATA]
+
+
+@pytest.mark.parametrize(
+    ("interval", "label", "tick"),
+    [
+        ("hour", "Mo., 26. Jan. 2026, 00:00", "26. Jan."),
+        ("day", "Mo., 26. Jan. 2026", "26. Jan."),
+        ("week", "Week of 26. Jan. 2026", "26. Jan."),
+        ("month", "Januar 2026", "Jan. 2026"),
+        ("quarter", "Q1 2026", "Q1 2026"),
+        ("year", "2026", "2026"),
+    ],
+)
+async def test_periods_are_named_as_in_the_readers_country(owner, path, interval, label, tick):
+    owner.client.headers["Accept-Language"] = "de"
+    page = (await owner.open(f"{path}?{ADDRESS}&interval={interval}&metric=file_share_sessions")).text
+    assert table_in(page, "file_share_sessions")[0][0] == label
+    assert re.findall(r'<text class="tick(?: extra)?"[^>]*text-anchor="middle">(.*?)<', page)[0] == tick
+
+
+async def test_no_label_is_so_near_to_the_end_that_it_would_leave_its_chart(owner, path):
+    page = (await owner.open(f"{path}?start_date=2026-01-20&end_date=2026-02-01")).text
+    ticks = re.findall(r'<text class="tick[^>]* x="([0-9.]+)%"[^>]*>(.*?)<', page)
+    assert [text for _, text in ticks[:4]] == ["20 Jan", "23 Jan", "26 Jan", "29 Jan"]
+    assert "1 Feb" not in {text for _, text in ticks}
+    assert max(float(place) for place, _ in ticks) < 95
+
+
+async def test_a_date_that_a_country_left_out_has_no_periods(owner, path):
+    """Samoa went from 29 to 31 December 2011."""
+    asked = "start_date=2011-12-30&end_date=2011-12-30&interval=day&timezone=Pacific/Apia"
+    page = (await owner.open(f"{path}?{asked}")).text
+    assert owner.page.status_code == 200
+    assert "There are no periods in this range." in page
+    assert "<polyline" not in page
+    assert (await owner.open(f"{path}/metric/file_share_sessions?{asked}")).status_code == 200

@@ -94,6 +94,27 @@ async def test_a_choice_leads_back_to_the_page_and_nowhere_else(browser, tenant)
     assert "Deutsch" not in browser.text
 
 
+async def test_a_visitor_of_the_portal_chooses_a_language_and_none_that_there_is_not(browser, tenant):
+    await browser.open(portal_of(tenant))
+    await browser.press("Français", language="xx")
+    assert await language_of(browser, portal_of(tenant)) == "en"
+    await browser.press("Français", language="fr")
+    assert browser.path == portal_of(tenant)
+    assert await language_of(browser, portal_of(tenant)) == "fr"
+
+
+async def test_what_an_operation_refuses_is_told_in_the_language_with_its_numbers(
+    browser, rest, tenant, customer
+):
+    browser.client.headers["Accept-Language"] = "de"
+    await browser.open(await link_to(rest, customer))
+    await browser.press("Weiter")
+    await browser.open(f"{portal_of(tenant)}/profile")
+    await browser.press("Speichern", name="x" * 257)
+    assert browser.page.status_code == 422
+    assert "Name: Geben Sie höchstens 256 Zeichen ein" in browser.text
+
+
 async def test_customers_and_workspaces_have_a_language_of_the_list_or_none(caller, tenant):
     surface = caller(tenant.token)
     customer = await surface.create_customer(data={"email": f"{uuid4().hex}@example.com", "language": "ja"})

@@ -7,7 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from gateway.web.records.kit import exports
+from gateway.web.records.kit import exports, figures
+from resolvers.portal.portal import get_portal_customer
 from storage.clock import now
 from tests.support.browsers.browsing import signed_in
 
@@ -48,6 +49,11 @@ async def test_each_filter_in_force_is_shown_and_can_be_taken_away(owner, rest, 
     assert "Metadata: shelf = 7a" in owner.text
     [without] = links_to(owner, "metadata.0.key=shelf&metadata.0.value=7a")[:1]
     assert "query" not in without
+    # The form always has one more row, which says nothing.
+    await owner.open(
+        f"{base}/shares?metadata.0.key=shelf&metadata.0.value=7a&metadata.1.key=&metadata.1.value="
+    )
+    assert owner.page.text.count("Remove the filter") == 1
     await owner.open(f"{base}/shares?visibility=secret")
     assert "Remove the filter" not in owner.text
 
@@ -103,6 +109,13 @@ async def test_a_list_is_exported_as_it_is_shown(owner, rest, base, tenant, cust
     rows, _ = await sheet(owner, f"{base}/payments")
     assert (rows[0]["Amount"], rows[0]["Amount: unit"], rows[0]["Customer"]) == ("500", "JPY", "Ada")
     assert rows[0]["Refunds"] == ""
+    await rest.ingest_events(
+        data={
+            "events": [{"name": "page.viewed", "external_customer_id": "x", "metadata": {"a": 1, "b": "c"}}]
+        }
+    )
+    rows, _ = await sheet(owner, f"{base}/events?name=page.viewed")
+    assert rows[0]["Metadata"] == "a: 1; b: c"
     # Revenue of a customer is in the workspace's currency, and each other currency has a column.
     rows, _ = await sheet(owner, f"{base}/customers")
     revenue = {name: value for name, value in rows[0].items() if name.startswith("Revenue")}
@@ -123,3 +136,14 @@ async def test_what_is_no_file_leads_back_to_the_list(owner, rest, base, gateway
     assert "A file has at most 0 rows" in owner.text
     async with signed_in(gateway, other_tenant) as stranger:
         assert (await stranger.open(f"{base}/shares/csv")).status_code == 404
+
+
+async def test_a_list_is_shown_without_the_figures_that_cannot_be_had(owner, rest, base, sale, monkeypatch):
+    """An operation that refuses the browser's session stands for any refusal."""
+    await owner.open(f"{base}/shares")
+    assert "¥1,900" in owner.text
+    monkeypatch.setattr(figures, "get_totals", get_portal_customer)
+    await owner.open(f"{base}/shares")
+    assert owner.page.status_code == 200
+    assert "Field guide" in owner.text
+    assert "¥1,900" not in owner.text

@@ -2,7 +2,7 @@
 
 from tests.support.browsers.browsing import browsing, signed_in
 from tests.support.callers.surfaces import Rest
-from tests.support.tenants.membership import make_member, make_user, members_of
+from tests.support.tenants.membership import make_member, make_user, members_of, new_email
 
 
 async def test_the_mailed_page_leads_by_the_sign_in_to_the_invitation(gateway, owner, api, tenant):
@@ -135,6 +135,15 @@ async def test_a_removal_lists_what_ends_and_asks(gateway, owner, api, tenant):
         headers = {"Authorization": f"Bearer {made['token']}"}
         answer = await gateway.client.get("/api/viewer", headers=headers)
         assert answer.status_code == (401 if revokes else 200)
+
+
+async def test_an_invitation_is_withdrawn(owner, api, tenant):
+    invited = await api.invite_workspace_member(data={"email": new_email()})
+    await owner.open(f"/workspaces/{tenant.slug}/members/{invited['id']}/remove")
+    assert "access token" not in owner.text
+    await owner.press("Remove member")
+    assert f"{invited['email']} is no longer invited." in owner.text
+    assert invited["email"] not in await members_of(api, tenant)
 
 
 async def test_a_member_leaves(gateway, api, tenant):

@@ -72,6 +72,14 @@ async def test_a_customer_reads_its_purchases_with_payments_and_downloads(browse
         assert text in browser.text
 
 
+async def test_a_purchase_without_a_price_is_free(browser, rest, tenant, customer):
+    for price in ({"price_amount": 0}, {"price_amount": None, "price_currency": None}):
+        session = await rest.create_file_share_session(data=purchase_of(customer, **price))
+        await come_in(browser, rest, customer)
+        await browser.open(f"{portal_of(tenant)}/purchases/{session['id']}")
+        assert "Received on 31 January 2026 Free" in browser.text
+
+
 async def test_no_page_shows_the_states_that_a_workspace_reports(browser, rest, tenant, customer):
     share = await share_with_a_file(rest)
     session = await make_activity(rest, customer, share_id=share["id"])

@@ -50,6 +50,12 @@ async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
     await owner.open(f"/{tenant.slug}/shares")
     assert "Field guide €10.00 €10.00 $10.00 2 Public" in owner.text
     assert f"Idle €10.00 {NO_DATA} None {NO_DATA} None Public" in owner.text
+    # In one currency alone there is one amount.
+    own = {"share_id": shares[1]["id"], "customer_id": customer["id"], "file_size_bytes": 1}
+    session = await rest.create_file_share_session(data=own)
+    await rest.record_payment(id=session["id"], data={"amount": 700, "currency": "eur"})
+    await owner.open(f"/{tenant.slug}/shares")
+    assert "Idle €10.00 €7.00 1 Public" in owner.text
     # An event under the external id that the customer takes afterwards.
     event = {"name": "page.viewed", "external_customer_id": "bo", "timestamp": "2026-01-05T09:30:00Z"}
     await rest.ingest_events(data={"events": [event]})
@@ -61,7 +67,7 @@ async def test_lists_show_revenue_and_sessions_of_the_last_30_days_by_record(
         await rest.record_payment(id=other["id"], data={"amount": amount, "currency": currency})
     await owner.open(f"/{tenant.slug}/customers")
     last = f"{datetime.fromisoformat(session['created_at']):%-d %b %Y, }"
-    assert f"Ada {customer['email']} $10.00 €10.00 2 {last}" in owner.text
+    assert f"Ada {customer['email']} $10.00 €17.00 3 {last}" in owner.text
     assert "Di di@example.com CHF 1.00 €5.00 ¥1,900 1 " in owner.text.replace("\N{NO-BREAK SPACE}", " ")
     nothing = f"{NO_DATA} None {NO_DATA} None"
     assert f"bo@example.com bo@example.com {nothing} 5 Jan 2026, 09:30 " in owner.text

@@ -125,6 +125,14 @@ def test_a_number_is_shown_by_its_type_and_not_by_its_description_or_name():
     ]
 
 
+def test_an_amount_without_a_currency_is_shown_as_it_is_stored():
+    class Unpaid(Paid):
+        paid_in: Currency | None = None
+
+    unpaid = Unpaid(paid=150, count=0, content=0)
+    assert cell_of(unpaid, "paid", Shown("")) == Cell("figure", "150")
+
+
 def test_a_form_is_read_as_the_data_of_the_api_and_filled_with_it():
     fields = fields_of(Everything)
     reading = read(Form(SENT), fields)

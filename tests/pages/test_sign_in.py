@@ -1,6 +1,6 @@
 """Signing in and out: who gets a session, what it is worth, and what attackers get."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
@@ -10,6 +10,7 @@ from oauth.credentials import kind_of
 from storage.enums import CredentialKind
 from tests.support.browsers.browsing import PASSWORD, browsing, session_of
 from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.tenants.applications import make_application, told
 
 WRONG = "Wrong email or password"
 
@@ -116,3 +117,15 @@ async def test_an_application_is_gone_on_to_by_a_page_and_not_by_the_form(browse
     assert answer.status_code == 200
     assert path in browser.reading.links
     assert session_of(browser)
+
+
+async def test_a_consent_does_not_pass_for_the_sign_in_that_another_request_asks_for(
+    gateway, signed_in_browser, tenant
+):
+    client = await make_application(gateway, UUID(tenant.id), UUID(tenant.user_id))
+    await signed_in_browser.open(client.address())
+    sent = [*signed_in_browser.form("Allow").fields, ("decision", "allow"), ("workspace_id", tenant.id)]
+    answer = await signed_in_browser.send(client.address(prompt="login"), sent, follow=False)
+    assert answer.headers["location"].startswith("/sign-in?")
+    answer = await signed_in_browser.send(client.address(), sent, follow=False)
+    assert "code" in told(answer.headers["location"])
