@@ -94,11 +94,8 @@ class Related:
 
     def filter_of(self, records: "Records", record: Any) -> Any:
         """The value of the filter."""
-        query = operation_of(records.find).filters
-        if query is None:
-            raise TypeError(f"The list of {records.many} has no filters.")
         id = str(record.id)
-        return [id] if is_list(query.model_fields[self.by].annotation) else id
+        return [id] if is_list(records.query.model_fields[self.by].annotation) else id
 
 
 @dataclass(frozen=True)
@@ -161,23 +158,24 @@ class Records:
     parent: Parent | None = None
     measured_by: str = ""
 
-    def filters(self) -> tuple[Field, ...]:
-        """The filters of the list, the main ones first."""
+    @property
+    def query(self) -> type[BaseModel]:
+        """What the list's operation can be asked for: its filters and its order."""
         query = operation_of(self.find).filters
         if query is None:
-            return ()
+            raise TypeError(f"The list of {self.many} has no filters.")
+        return query
+
+    def filters(self) -> tuple[Field, ...]:
+        """The filters of the list, the main ones first."""
         without = self.without_filters | ALWAYS_WITHOUT | {"modified_since", "modified_before"}
-        found = fields_of(query, self.filter_words, without=without, selects=True)
+        found = fields_of(self.query, self.filter_words, without=without, selects=True)
         order = {name: place for place, name in enumerate(self.main_filters)}
         return tuple(sorted(found, key=lambda each: order.get(each.name, len(order))))
 
     def sort_keys(self) -> frozenset[str]:
         """The names that the list can be sorted by."""
-        query = operation_of(self.find).filters
-        info = query.model_fields.get("sorting") if query else None
-        if info is None:
-            return frozenset()
-        keys: type[Sorting] = get_args(unwrap(info.annotation))[0]
+        keys: type[Sorting] = get_args(unwrap(self.query.model_fields["sorting"].annotation))[0]
         return keys.names()
 
 

@@ -86,16 +86,12 @@ class TaskForm:
 
     def refused(self, invalid: Invalid) -> Form:
         """The sent form with its problems."""
-        if self.reading is None:
-            raise RuntimeError("No form was sent.")
-        return self._kept().refused(placed(invalid, self.task.fields, self.reading))
+        return self._kept().refused(placed(invalid, self.task.fields, self._read))
 
     def merged(self, sent: Form, current: Any) -> Form:
         """The sent form with what somebody else has saved meanwhile, but for what both changed."""
-        if self.reading is None:
-            raise RuntimeError("No form was sent.")
         theirs = self._texts_of(current)
-        self.record, self.merge = current, merge(sent, self.task.fields, self.reading.texts, theirs)
+        self.record, self.merge = current, merge(sent, self.task.fields, self._read.texts, theirs)
         form = self._as_opened(self.merge.texts, current, theirs)
         return Form({**form.values, "once": sent.all("once")})
 
@@ -190,12 +186,17 @@ class TaskForm:
     async def _fields(self) -> tuple[Field, ...]:
         return await chosen_fields(self.visit, self.workspace, self.task.fields, self.task.choices)
 
-    def _kept(self) -> Form:
+    @property
+    def _read(self) -> Reading:
+        """What the form says that was sent last."""
         if self.reading is None:
             raise RuntimeError("No form was sent.")
+        return self.reading
+
+    def _kept(self) -> Form:
         sent = self.visit.request.state.form
         kept: Texts = {name: sent.all(name) for name in (ETAG, OPENED) if sent.all(name)}
-        return Form(self.reading.texts | kept)
+        return Form(self._read.texts | kept)
 
     def _texts_of(self, record: Any) -> Texts:
         return filled(self.task.fields, written(record))
@@ -266,4 +267,6 @@ def _word(value: str, each: Field, currency: str) -> str:
     if each.kind == "money":
         with suppress(AmountRefused):
             return write_amount(read_amount(value, currency), currency)
+    if each.kind == "checkbox":
+        return each.label
     return dict(each.options).get(value, value)
