@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.http.addresses import client_subject
+from gateway.http import addresses as addresses_module
+from gateway.http.addresses import ClientAddresses, client_subject
 from gateway.settings.values.types import parse_trusted
 
 TRUSTED = parse_trusted("10.0.0.0/8, 192.0.2.1, 2001:db8:ffff::/48")
@@ -121,3 +122,33 @@ def test_what_is_left_of_the_client_changes_nothing(spoofed, client, chain, peer
 @given(st.lists(entries), addresses)
 def test_an_untrusted_peer_cannot_charge_another(spoofed, peer):
     assert client_subject(peer, spoofed, ()) == client_subject(peer, [], ())
+
+
+def test_what_was_read_of_a_header_is_kept_for_the_next_request_and_not_without_an_end(monkeypatch):
+    read = []
+
+    def counted(*arguments):
+        read.append(arguments)
+        return client_subject(*arguments)
+
+    # The reading itself is what is saved.
+    monkeypatch.setattr(addresses_module, "client_subject", counted)
+    monkeypatch.setattr(addresses_module, "MOST_KEPT", 2)
+    addresses = ClientAddresses(TRUSTED)
+
+    def subject_of(forwarded):
+        headers = [(b"x-forwarded-for", forwarded)]
+        return addresses.of({"client": (PROXY, 1), "headers": headers}, dict(headers))
+
+    def readings_of(*headers):
+        before = len(read)
+        told = [subject_of(header) for header in headers]
+        assert told == [f"address:{header.decode().rpartition(' ')[2]}" for header in headers]
+        return len(read) - before
+
+    one, two, three = b"203.0.113.1", b"203.0.113.2", b"203.0.113.3"
+    assert readings_of(one, two, one, two) == 2
+    # There is room for two, and none is made by a third before it comes.
+    assert readings_of(three, three, one) == 2
+    long = b"198.51.100.1, " * 20 + one
+    assert readings_of(long, long) == 2

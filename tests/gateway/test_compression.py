@@ -7,6 +7,7 @@ import pytest
 from backports import zstd
 from httpx import ASGITransport, AsyncClient
 
+from gateway.web.kit.assets import asset_url
 from gateway.web.kit.cookies import SESSION
 from resolvers.operations.http.compression import encoding_for
 from rest_compat.api import documented_routes
@@ -160,6 +161,12 @@ async def test_contracts_and_styles_are_compressed_for_everybody(gateway):
             assert "Accept-Encoding" in plain.headers["vary"]
         head, nothing = await sent_head(gateway, path)
         assert (head.status_code, nothing) == (200, b"")
+    style = asset_url("chart.js")
+    plain, whole = await sent(gateway, "GET", style, "")
+    head, nothing = await sent_head(gateway, style)
+    # Of a file, whose answer to HEAD has no body, the headers are those of the plain one.
+    assert (head.headers["content-length"], nothing) == (str(len(whole)), b"")
+    assert "content-encoding" not in head.headers
 
 
 async def sent_head(gateway, path):

@@ -7,8 +7,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
+from gateway.http.connections import MOST_HEADER_BYTES
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.servers.gateways import Tenant
@@ -126,6 +128,29 @@ def test_headers_and_trailers_without_an_end_are_refused(
         connection.sendall(sent)
     answered, _ = until_closed(connection)
     assert answered.startswith(b"HTTP/1.1 431 ") or answered == b""
+
+
+def test_a_whole_request_with_too_large_headers_does_nothing(
+    connect: Connect, until_closed: UntilClosed, live: tuple[str, Tenant]
+) -> None:
+    address, tenant = live
+    body = json.dumps({"name": "Never made", "prices": [{"amount_type": "free"}]}).encode()
+    headers = {
+        "Content_Type": "application/json",
+        "Content_Length": len(body),
+        "X_Large": "x" * MOST_HEADER_BYTES,
+    }
+    sent = request("POST", "/api/shares/", tenant.token, **headers) + body
+    connection = connect()
+    # What is too much comes with the end of the headers.
+    connection.sendall(sent[: MOST_HEADER_BYTES - 1000])
+    with suppress(OSError):
+        connection.sendall(sent[MOST_HEADER_BYTES - 1000 :])
+    answered, _ = until_closed(connection)
+    assert answered.startswith(b"HTTP/1.1 431 ")
+    assert answered.count(b"HTTP/1.1 ") == 1
+    found = httpx.get(f"{address}/api/shares/", headers={"Authorization": f"Bearer {tenant.token}"})
+    assert found.json()["data"] == []
 
 
 def test_one_header_without_an_end_is_refused(connect: Connect, until_closed: UntilClosed) -> None:

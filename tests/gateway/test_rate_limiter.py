@@ -102,6 +102,16 @@ async def test_after_retry_after_the_same_cost_is_accepted_and_not_a_second_befo
         assert (await limiter.charge(subject, cost, 7)).allowed
 
 
+async def test_a_retry_that_costs_less_and_fits_already_may_come_at_once(url, subject, clock):
+    async with rate_limiter(url) as limiter:
+        await limiter.charge(subject, 3, 7)
+        clock.advance(50)
+        refused = await limiter.charge(subject, 5, 7, again=2)
+        # Not before more calls fit than now, which is what the other header says.
+        assert (refused.allowed, refused.reset_seconds, refused.retry_after) == (False, 10, 10)
+        assert (await limiter.charge(subject, 2, 7)).allowed
+
+
 async def test_the_reset_is_when_the_oldest_charge_leaves(url, subject, clock):
     async with rate_limiter(url) as limiter:
         await limiter.charge(subject, 3, 7)

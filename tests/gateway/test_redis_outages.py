@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.rate_limits.limits import REDIS_PAUSE_SECONDS
+from gateway.rate_limits.limits import REDIS_PAUSE_SECONDS, WARNING_INTERVAL_SECONDS
 from gateway.rate_limits.moving_windows import MemoryWindows
 from gateway.rate_limits.redis_windows import RedisWindows
 from tests.support.servers.rate_limiting import rate_limiter, redis_server
@@ -35,6 +35,16 @@ async def test_a_redis_that_was_never_there_fails_no_request(tmp_path, subject):
     async with rate_limiter(f"unix://{tmp_path}/nowhere.sock") as limiter:
         charges = await asyncio.gather(*(limiter.charge(subject, 1, 20) for _ in range(40)))
     assert sum(charge.allowed for charge in charges) == 20
+
+
+async def test_a_redis_that_stays_away_is_told_of_once_a_minute(caplog, tmp_path, subject, clock):
+    async with rate_limiter(f"unix://{tmp_path}/nowhere.sock") as limiter:
+        for pauses, told in ((1, 1), (2, 1), (WARNING_INTERVAL_SECONDS // REDIS_PAUSE_SECONDS, 2)):
+            for _ in range(pauses):
+                await limiter.charge(subject, 1, 100)
+                clock.advance(REDIS_PAUSE_SECONDS)
+            warnings = [record for record in caplog.records if record.name == "gateway.rate_limits.limits"]
+            assert len(warnings) == told
 
 
 async def test_redis_is_used_again_when_it_is_back(subject, clock):

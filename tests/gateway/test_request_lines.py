@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 import structlog
 
+from gateway.http import sockets
 from gateway.logs.logs import configure_logs
 from gateway.logs.request_lines import (
     LARGEST_WRITE,
@@ -21,6 +22,7 @@ from gateway.logs.request_lines import (
     logged_method,
     request_lines,
 )
+from resolvers.graph.http.transport_ws import SUBPROTOCOL
 from rest_compat.api import ROUTES
 from tests.support.measures.request_log import request_log
 from tests.support.servers.gateways import run_gateway
@@ -114,4 +116,38 @@ async def test_requests_are_logged_if_the_settings_say_so(
         with request_log() as lines:
             await gateway.client.get("/health")
             assert len(lines()) == count
+    configure_logs("console", "info")
+
+
+async def answers_to_socket(app: Any, path: str) -> list[dict[str, Any]]:
+    """What a client is sent that connects to a WebSocket and says nothing."""
+    messages: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        messages.append(message)
+
+    protocols = {"subprotocols": [SUBPROTOCOL], "scheme": "ws"}
+    scope = {"type": "websocket", "path": path, "headers": [], "client": ("192.0.2.1", 1), **protocols}
+    await app(scope, receive, send)
+    return messages
+
+
+async def test_a_connection_that_is_not_taken_has_a_line_too(tmp_path: Any, monkeypatch: Any) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"
+    async for gateway in run_gateway(url, tmp_path, access_log=True):
+        with request_log() as lines:
+            # One more than there may be.
+            monkeypatch.setattr(sockets, "MOST_OF_ALL", 0)
+            accepted, closed = await answers_to_socket(gateway.app, "/graphql")
+            assert (accepted["type"], closed["type"], closed["code"]) == (
+                "websocket.accept",
+                "websocket.close",
+                1013,
+            )
+            assert await answers_to_socket(gateway.app, "/secret") == [{"type": "websocket.close"}]
+            told = [(line["method"], line["path"], line["status"]) for line in lines()]
+            assert told == [("GET", "/graphql", 101), ("GET", "unmatched", 403)]
     configure_logs("console", "info")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gateway.http.connections import patient_protocol
+from gateway.http.connections import LAST_SECONDS, patient_protocol
+from gateway.http.unsent_answers import UnsentAnswers
 from gateway.http.whole_answers import send_whole
 from tests.support.measures.moved_loop import MovedLoop
 from tests.support.measures.patience import PATIENCE_SECONDS, eventually
@@ -193,3 +194,41 @@ def test_many_clients_that_receive_nothing_hold_no_more_than_the_bound(
     assert received(slow, SIZE) == SIZE
     assert received(greedy[-1], SIZE) == SIZE
     assert received(greedy[0], SIZE) < SIZE
+
+
+def test_a_server_that_stops_waits_a_moment_for_the_first_request_of_a_connection(served: Served) -> None:
+    place = served.listener.getsockname()
+    with (
+        socket.create_connection(place, PATIENCE_SECONDS) as silent,
+        socket.create_connection(place, PATIENCE_SECONDS) as late,
+    ):
+        eventually(lambda: served.connections == 2)
+        served.server.should_exit = True
+        eventually(lambda: served.listener.fileno() == -1)
+        late.sendall(REQUEST % b"short")
+        received_until(late, b"short")
+        assert late.recv(1) == b""
+        assert served.connections == 1
+        served.clock.advance(LAST_SECONDS)
+        assert silent.recv(1) == b""
+
+
+class Held:
+    """A connection that holds an answer."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.is_cut = False
+
+    def cut(self) -> None:
+        self.is_cut = True
+
+
+def test_the_newest_answer_stays_whatever_its_size() -> None:
+    unsent, older, newest = UnsentAnswers(100), Held("192.0.2.1"), Held("192.0.2.2")
+    unsent.hold(older, 20)
+    # Its address holds most, and nothing else.
+    unsent.hold(newest, 90)
+    assert (older.is_cut, newest.is_cut, unsent.total_bytes) == (True, False, 90)
+    unsent.hold(newest, 500)
+    assert (newest.is_cut, unsent.total_bytes) == (False, 500)
