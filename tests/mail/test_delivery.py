@@ -11,7 +11,7 @@ from storage.clock import now
 from storage.queues.mails import MAILS, NO_RECIPIENT
 from tests.support.measures.log_lines import own_log_lines
 from tests.support.measures.spans import span
-from tests.support.servers.mail_server import MailServer
+from tests.support.servers.mail_server import HANGS_UP, MailServer
 
 pytestmark = pytest.mark.both_databases
 
@@ -185,6 +185,30 @@ async def test_an_address_that_no_mail_can_have_does_not_hold_up_the_others(post
     await post.delivery(server).run()
     assert server.recipients == ["ada@example.com"]
     assert await post.rows() == []
+
+
+async def test_an_address_that_the_server_cannot_write_does_not_hold_up_the_others(post):
+    server = await MailServer(takes_utf8=False).start()
+    await post.write("Åsa@example.com")
+    await post.write()
+    with own_log_lines() as lines:
+        await post.delivery(server).run()
+    await server.stop()
+    assert server.recipients == ["ada@example.com"]
+    assert await post.rows() == []
+    assert [line["event"] for line in lines] == ["mail given up", "mail sent"]
+    assert "SMTPNotSupported" in lines[0]["reason"]
+
+
+async def test_a_server_that_hangs_up_in_the_middle_is_left_until_later(post, server):
+    server.answers.append(HANGS_UP)
+    for _ in range(2):
+        await post.write()
+    assert await post.delivery(server).run() is False
+    assert sorted(row["attempts"] for row in await post.rows()) == [0, 1]
+    await post.make_due()
+    await post.delivery(server).run()
+    assert len(server.mails) == 2
 
 
 async def test_no_more_are_handed_over_in_a_minute_than_the_setting_says(post, server):

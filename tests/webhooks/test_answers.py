@@ -10,9 +10,11 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from gateway.webhooks import connections as connections_module
+from gateway.webhooks import names
 from gateway.webhooks.connections import Connections
 from gateway.webhooks.sending import LONGEST_RETRY_AFTER, send
 from schema.webhooks.services import Message
+from tests.support.measures.patience import until
 from tests.support.servers.mail_server import make_certificate
 
 ALLOWED = [ip_network("127.0.0.0/8")]
@@ -32,7 +34,7 @@ async def raw_receiver(*answers, tls=None):
         while left:
             try:
                 head = await reader.readuntil(b"\r\n\r\n")
-            except asyncio.IncompleteReadError:
+            except (asyncio.IncompleteReadError, ConnectionError):
                 break
             length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
             await reader.readexactly(length)
@@ -192,3 +194,49 @@ async def test_a_certificate_must_be_for_the_name(tmp_path):
 async def test_other_spellings_of_an_address_are_the_address(host):
     connections = Connections(ALLOWED)
     assert (await send(connections, message(f"https://{host}/"))).code == "blocked"
+
+
+async def test_what_is_said_after_an_answer_ends_the_connection():
+    connections = Connections(ALLOWED)
+    async with raw_receiver(NONE, NONE) as (url, made):
+        assert (await send(connections, message(url))).is_success
+        made[0].write(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+
+        async def closed():
+            return made[0].is_closing()
+
+        await until(closed)
+        assert (await send(connections, message(url))).is_success
+        assert len(made) == 2
+    connections.close()
+
+
+async def test_of_many_headers_the_first_are_kept():
+    long = [b"X-%d: %s\r\n" % (number, b"a" * 1_500) for number in range(4)]
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + b"".join(long) + b"X-Last: a\r\n\r\n"
+    connections = Connections(ALLOWED)
+    async with raw_receiver(answer) as (url, _):
+        attempt = await send(connections, message(url))
+    connections.close()
+    assert attempt.is_success
+    assert list(attempt.response_headers) == ["content-length", "x-0", "x-1"]
+
+
+async def test_no_more_names_are_looked_up_at_a_time_than_there_may_be_threads(monkeypatch):
+    answered = threading.Event()
+
+    def getaddrinfo(*arguments, **named):
+        answered.wait()
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(names, "MOST_AT_A_TIME", 1)
+    looked_up = names.Names()
+    waiting = asyncio.create_task(looked_up.addresses("slow.example.com", 443))
+    # Its turn has come before that of what follows.
+    await asyncio.sleep(0)
+    with pytest.raises(OSError, match="Too many names"):
+        await looked_up.addresses("other.example.com", 443)
+    answered.set()
+    with pytest.raises(socket.gaierror):
+        await waiting

@@ -13,6 +13,7 @@ from tests.webhooks.test_deliveries import (
     when,
     when_attempted,
 )
+from tests.webhooks.test_health import endpoint_row
 
 
 async def test_an_endpoint_that_hangs_keeps_no_other_waiting(sender, workspace, receiver):
@@ -63,3 +64,17 @@ async def test_one_that_lets_everything_wait_gives_its_place_to_another(
     assert [row.attempts for row in await deliveries_of(sender, slow)] == [1, 1, 0, 0, 0]
     release.set()
     await hangs.stop()
+
+
+async def test_what_was_claimed_and_not_begun_is_no_attempt(sender, workspace, receiver, monkeypatch):
+    made = await add_endpoint(workspace, receiver, "share.created")
+    with monkeypatch.context() as patched:
+        # As if each thing claimed had waited too long for its turn.
+        patched.setattr(delivery, "SECONDS_TO_BEGIN", -1)
+        await create_share(workspace)
+        await when(sender, made, lambda rows: rows[0].attempts_before > 0)
+        assert receiver.received == []
+    await when(sender, made, every("succeeded"))
+    (row,) = await deliveries_of(sender, made)
+    assert row.attempts - row.attempts_before == 1
+    assert (await endpoint_row(sender, made)).failing_since is None

@@ -109,6 +109,17 @@ async def test_a_delivery_is_given_up_after_three_days(sender, workspace, receiv
     await when(sender, made, every("failed"))
 
 
+async def test_a_batch_of_events_that_was_refused_is_tried_again(sender, workspace, receiver):
+    receiver.answer = refuse
+    made = await add_endpoint(workspace, receiver, "events.ingested")
+    await workspace.ingest_events(data={"events": [{"name": "opened"}]})
+    delivery, attempt = await when_attempted(sender, made)
+    assert (delivery.status, delivery.resource_id, attempt.status) == ("pending", None, 500)
+    receiver.answer = accept
+    await change(sender, _deliveries, delivery, due_at=now())
+    await when(sender, made, every("succeeded"))
+
+
 async def test_what_was_sent_and_not_recorded_is_sent_again_with_the_same_id(sender, workspace, receiver):
     made = await add_endpoint(workspace, receiver, "share.created")
     await create_share(workspace)

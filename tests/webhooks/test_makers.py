@@ -1,5 +1,6 @@
 """An endpoint is told no more than its creator can still read."""
 
+from functools import partial
 from time import monotonic
 from uuid import UUID
 
@@ -7,12 +8,23 @@ import pytest
 
 from gateway.webhooks import delivery, permission
 from oauth.scopes import Scope
+from storage.clock import now
+from storage.rows.rows import table_of
+from storage.tables.webhooks.deliveries import WebhookDeliveryRow
 from tests.support.measures.patience import until
 from tests.support.servers.gateways import make_token
 from tests.support.servers.receiver import accept
 from tests.support.tenants.applications import make_application
 from tests.support.tenants.membership import make_member
-from tests.webhooks.test_deliveries import add_endpoint, create_share, rewind
+from tests.webhooks.test_deliveries import (
+    add_endpoint,
+    change,
+    create_share,
+    rewind,
+    when,
+    when_attempted,
+)
+from tests.webhooks.test_health import refuse
 
 
 async def has_ended(workspace, made):
@@ -100,20 +112,24 @@ async def test_an_endpoint_ends_with_the_application_that_made_it(
     assert receiver.received == []
 
 
-async def test_what_is_claimed_already_is_not_sent_after_the_token_was_revoked(
-    sender, sending_tenant, workspace, receiver, monkeypatch
-):
-    """A slow receiver has its next ones wait for seconds, in which the token may be revoked."""
-    later = 0
-    tokens = workspace.with_token(sending_tenant.personal_token)
-    text = await make_token(sender, sending_tenant, Scope.WEBHOOKS_WRITE, Scope.SHARES_READ)
+async def revoke_newest_token(workspace, tenant):
+    listed = (await workspace.list_workspace_access_tokens(sorting="-created_at"))["data"]
+    own = workspace.with_token(tenant.personal_token)
+    await own.delete_workspace_access_token(id=listed[0]["id"])
+
+
+@pytest.fixture
+async def meanwhile(workspace, receiver, monkeypatch):
+    """Three shares, and a receiver so slow that a check passes at the second: one more is claimed with it.
+
+    A function is called then, which the test appends.
+    """
+    later, called = 0, []
 
     async def answer(received):
         nonlocal later
         if len(receiver.received) == 2:
-            # One more was claimed with this one.
-            listed = (await workspace.list_workspace_access_tokens(sorting="-created_at"))["data"]
-            await tokens.delete_workspace_access_token(id=listed[0]["id"])
+            await called[0]()
             later = permission.SECONDS_BETWEEN_CHECKS
         return await accept(received)
 
@@ -123,7 +139,44 @@ async def test_what_is_claimed_already_is_not_sent_after_the_token_was_revoked(
     receiver.answer = answer
     for _ in range(3):
         await create_share(workspace)
+    return called
+
+
+async def test_what_is_claimed_already_is_not_sent_after_the_token_was_revoked(
+    sender, sending_tenant, workspace, receiver, meanwhile
+):
+    text = await make_token(sender, sending_tenant, Scope.WEBHOOKS_WRITE, Scope.SHARES_READ)
+    meanwhile.append(partial(revoke_newest_token, workspace, sending_tenant))
     made = await add_endpoint(workspace.with_token(text), receiver, "share.created")
     await rewind(sender, made)
     await has_ended(workspace, made["webhook_endpoint"])
     assert len(receiver.received) == 2
+
+
+@pytest.mark.parametrize(("changed", "last"), [({"is_enabled": False}, "skipped"), ({}, "succeeded")])
+async def test_what_is_claimed_already_is_not_sent_to_an_endpoint_that_was_turned_off_or_away(
+    sender, workspace, receiver, meanwhile, changed, last
+):
+    made = await add_endpoint(workspace, receiver, "share.created")
+    data = changed or {"url": f"{receiver.url}/other"}
+    id = made["webhook_endpoint"]["id"]
+    meanwhile.append(partial(workspace.update_webhook_endpoint, id=id, data=data))
+    await rewind(sender, made)
+    states = ["succeeded", "succeeded", last]
+    await when(sender, made, lambda rows: [row.status for row in rows] == states)
+    paths = [received.path for received in receiver.received]
+    assert paths == ["/hooks", "/hooks", "/hooks/other"][: states.count("succeeded")]
+
+
+async def test_an_endpoint_ends_before_a_retry_that_its_token_may_no_longer_read(
+    sender, sending_tenant, workspace, receiver
+):
+    receiver.answer = refuse
+    text = await make_token(sender, sending_tenant, Scope.WEBHOOKS_WRITE, Scope.SHARES_READ)
+    made = await add_endpoint(workspace.with_token(text), receiver, "share.created")
+    await create_share(workspace)
+    row, _ = await when_attempted(sender, made)
+    await revoke_newest_token(workspace, sending_tenant)
+    await change(sender, table_of(WebhookDeliveryRow), row, due_at=now())
+    await has_ended(workspace, made["webhook_endpoint"])
+    assert len(receiver.received) == 1

@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 HOST = "127.0.0.1"
+# The answer of a server that closes the connection instead.
+HANGS_UP = "421 goodbye"
 USER, PASSWORD = "ada", "p@ss:word/"
 
 
@@ -30,6 +32,7 @@ class MailServer:
     certificate: Path | None = None
     tls_first: bool = False
     takes_only_users: bool = False
+    takes_utf8: bool = True
     port: int = 0
     mails: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
@@ -48,7 +51,7 @@ class MailServer:
             lambda: SMTP(
                 self,
                 hostname="mail.example.com",
-                enable_SMTPUTF8=True,
+                enable_SMTPUTF8=self.takes_utf8,
                 tls_context=None if self.tls_first else tls,
                 auth_required=self.takes_only_users,
                 auth_require_tls=not self.tls_first and tls is not None,
@@ -84,7 +87,10 @@ class MailServer:
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         if self.answers:
-            return self.answers.popleft()
+            answer = self.answers.popleft()
+            if answer == HANGS_UP:
+                server.transport.abort()
+            return answer
         async with self.arrived:
             self.mails.append(message_from_bytes(envelope.content, policy=policy.SMTP))
             self.recipients += envelope.rcpt_tos
