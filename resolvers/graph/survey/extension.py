@@ -54,8 +54,15 @@ class AdmissionExtension(SchemaExtension):
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._survey: Survey | None = None
+        # Set once a document is admitted: what follows is of admitted ones alone.
+        self._survey: Survey
         self._is_cached = False
+
+    @property
+    def _document(self) -> DocumentNode:
+        """The document, once it is parsed: what is none goes no further."""
+        document: Any = self.execution_context.graphql_document
+        return document  # type: ignore[no-any-return]
 
     @property
     def _text(self) -> str:
@@ -75,17 +82,15 @@ class AdmissionExtension(SchemaExtension):
         yield
 
     async def on_validate(self) -> AsyncIterator[None]:
-        context = self.execution_context
-        document = context.graphql_document
-        if document is not None:
-            definition = self._definition(document)
-            self._survey = context.context.get(ADMITTED_SURVEY) or await self._admit(document, definition)
-            # Validating here, after admission, also keeps Strawberry from validating again.
-            context.pre_execution_errors = []
-            if not self._is_cached:
-                self._validate(document)
-            if not context.pre_execution_errors:
-                self._count(document, definition)
+        context, document = self.execution_context, self._document
+        definition = self._definition(document)
+        self._survey = context.context.get(ADMITTED_SURVEY) or await self._admit(document, definition)
+        # Validating here, after admission, also keeps Strawberry from validating again.
+        context.pre_execution_errors = []
+        if not self._is_cached:
+            self._validate(document)
+        if not context.pre_execution_errors:
+            self._count(document, definition)
         yield
 
     async def on_execute(self) -> AsyncIterator[None]:
@@ -112,9 +117,9 @@ class AdmissionExtension(SchemaExtension):
         What is about the schema alone is left to graphql-core's executor.
         """
         context, survey = self.execution_context, self._survey
-        if context.graphql_document is None or survey is None or survey.is_introspection:
+        if survey.is_introspection:
             return
-        kept = self._documents.parsed.get(self._text) or KeptDocument(context.graphql_document)
+        kept = self._documents.parsed.get(self._text) or KeptDocument(self._document)
         plan = kept.plan(context.schema, self._operation_name)
         if plan is None:
             return
@@ -158,20 +163,19 @@ class AdmissionExtension(SchemaExtension):
     def _refusals(self, errors: Sequence[GraphQLError]) -> list[GraphQLError]:
         """An error for each problem of the document and its variables, in the words that REST uses."""
         context = self.execution_context
-        document, found, refused = context.graphql_document, list[GraphQLError](), list[FieldNode]()
-        if document is not None and self._survey is not None:
-            variables = with_defaults(self._definition(document), context.variables or {})
-            for operation, node in self._survey.roots:
-                invalid = refusal_of_field(operation, node, variables)
-                if invalid is None:
-                    continue
-                # As in REST, callers without the scope learn nothing about their input.
-                cause = first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
-                if cause is not None:
-                    return [GraphQLError(cause.message, node, original_error=cause)]
-                # The first problem of each field is said, whatever the others have.
-                found += refusals_of(node, invalid, max(MOST_PROBLEMS - len(found), 1))
-                refused.append(node)
+        found, refused = list[GraphQLError](), list[FieldNode]()
+        variables = with_defaults(self._definition(self._document), context.variables or {})
+        for operation, node in self._survey.roots:
+            invalid = refusal_of_field(operation, node, variables)
+            if invalid is None:
+                continue
+            # As in REST, callers without the scope learn nothing about their input.
+            cause = first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
+            if cause is not None:
+                return [GraphQLError(cause.message, node, original_error=cause)]
+            # The first problem of each field is said, whatever the others have.
+            found += refusals_of(node, invalid, max(MOST_PROBLEMS - len(found), 1))
+            refused.append(node)
         found += [
             GraphQLError(
                 error.message,
@@ -186,10 +190,9 @@ class AdmissionExtension(SchemaExtension):
 
     def _answer_key(self) -> str | None:
         """The answer's cache key; None unless the document asks for the schema, which is the same for all."""
-        document = self.execution_context.graphql_document
-        if document is None or self._survey is None or not self._survey.is_introspection:
+        if not self._survey.is_introspection:
             return None
-        definition = self._definition(document)
+        definition = self._definition(self._document)
         if definition.variable_definitions:
             return None
         return f"{definition.name.value if definition.name else ''}\n{self._text}"
