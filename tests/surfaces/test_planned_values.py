@@ -7,6 +7,7 @@ import pytest
 from oauth.scopes import Scope
 from resolvers.graph.execution.planned.plans import MOST_VARIANTS
 from resolvers.graph.http.errors import MOST_ERRORS
+from storage.engine.outages import DatabaseUnreachable
 from tests.support.callers.refusals import refused
 from tests.support.callers.surfaces import Rest
 from tests.support.callers.world import WEBHOOK
@@ -56,6 +57,25 @@ async def test_each_choice_of_the_switches_is_answered_and_few_are_kept(ask, gat
             assert viewer.keys() == {"__typename", *(name for name, is_shown in shown.items() if is_shown)}
     (plan,) = gateway.app.state.schema.documents.parsed.get(document).plans.values()
     assert 0 < len(plan.variants) <= MOST_VARIANTS
+
+
+async def test_an_outage_before_the_credential_is_confirmed_is_the_whole_answer(
+    ask, gateway, tenant, monkeypatch
+):
+    """A credential that was used before is looked up together with what it reads."""
+    document = "{ shares { meta { total } } customers { meta { total } } }"
+    for _ in range(2):
+        assert (await ask(document))["data"]["shares"] == {"meta": {"total": 0}}
+
+    # No database of the tests is lost for one request alone.
+    async def lost(*_, **__):
+        raise DatabaseUnreachable("The database is away.")
+
+    monkeypatch.setattr(gateway.database, "fetch", lost)
+    headers = bearer(tenant.token)
+    answer = await gateway.client.post("/graphql", json={"query": document}, headers=headers)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    assert "data" not in answer.json()
 
 
 async def test_a_fragment_that_is_spread_twice_counts_once(ask):
