@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from storage.caches import cached
+from storage.caches import SharedCache, cached
 from storage.metrics.cells import period_sql, tiling
 from storage.metrics.cells.tiling import REMEMBERED_BYTES, Grain
 
@@ -28,6 +28,21 @@ def test_a_result_is_remembered_until_newer_ones_take_its_bytes():
     assert half(1) == 0.5
     assert calls == [1, 0, 2, 1, 1]
     assert half.__doc__ == "Half of it."
+
+
+def test_an_owner_with_more_than_its_share_loses_its_own_values_and_of_all_the_least_recent_owner_does():
+    cache = SharedCache[str, int, str](largest=100, share=60)
+    for key in (1, 2, 3):
+        cache.keep("a", key, f"a{key}", 30)
+    cache.keep("b", 1, "b1", 30)
+    assert [cache.get("a", key) for key in (1, 2, 3)] == [None, "a2", "a3"]
+    cache.keep("c", 1, "c1", 20)
+    assert cache.get("b", 1) is None
+    assert (cache.size, list(cache.parts)) == (80, ["a", "c"])
+    # What is larger than a share is not kept, and pushes out what its owner has.
+    cache.keep("c", 2, "c2", 70)
+    cache.keep("d", 1, "d1", 70)
+    assert (cache.size, list(cache.parts), cache.get("a", 3)) == (60, ["a"], "a3")
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 from sqlalchemy import func, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from resolvers.accounts.users import create_user
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.before_commit import note_deltas
 from storage.engine.database import MOST_UNFOLDED, Database
 from storage.enums import FactKind
-from storage.ledger.workspace_lock import lock_workspace
+from storage.ledger.workspace_lock import lock_workspace, rebuild_in_one_snapshot
 from storage.metrics.facts import Fact, record_facts
 from storage.migrations.run import upgrade
 from storage.rows.rows import table_of
@@ -148,6 +149,18 @@ async def test_a_locked_workspace_is_left_to_a_later_round_and_writers_do_not_wa
         assert await waiting(database) == {locked}
     assert await one_round(fold) == []
     assert await waiting(database) == set()
+
+
+async def test_a_rebuild_that_fails_by_itself_is_not_repeated(database, homes):
+    runs = []
+
+    async def rebuild(connection, workspace_id):
+        runs.append(workspace_id)
+        await connection.exec_driver_sql("SELECT * FROM nothing")
+
+    with pytest.raises(DBAPIError, match="nothing"):
+        await rebuild_in_one_snapshot(database, homes[0], rebuild)
+    assert runs == homes[:1]
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True, scope="session")

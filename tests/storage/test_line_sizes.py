@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, select
 
-from storage.dialects.json_rows import LinesTooLong, lines, lines_of, written_lines
+from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong, lines, lines_of, written_lines
 from storage.engine.database import Database
 from storage.engine.statements.kept import Kept
 
@@ -107,6 +107,11 @@ async def test_lines_that_are_not_too_long_are_read_whole(database):
     ((written,),) = await database.fetch(Kept(statement, database.dialect), {})
     line = [[["ü" * (MEBIBYTE // 8)]] * 3, [[[["eee"]]]] * 2, []]
     assert list(lines_of(written, lambda _: None)) == [line] * 15
+
+
+def test_lines_of_more_bytes_than_their_bound_are_refused_before_they_are_read():
+    with pytest.raises(LinesTooLong):
+        lines_of(bytes(LONGEST_TEXT + 1), lambda _: None)
 
 
 async def test_of_no_rows_there_are_no_lines(database):

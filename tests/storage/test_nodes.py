@@ -11,16 +11,19 @@ from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import text
+from sqlalchemy import Uuid, column, select, table, text
 from structlog.testing import capture_logs
 
 from storage.cluster import nodes as engine_nodes
 from storage.cluster.connections import watch_nodes
 from storage.cluster.nodes import GONE, UNCHANGEABLE, Nodes, Place
+from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.outages import NodeUnreachable, is_outage
 from storage.engine.payers import Payer
+from storage.engine.reach import in_reach
 from storage.engine.statements.kept import Kept
+from storage.ledger.memory import CountsInMemory
 from tests.support.databases.own_databases import named
 from tests.support.measures.patience import until
 
@@ -48,6 +51,24 @@ class Told:
 
     async def end(self) -> None:
         """Nothing is open."""
+
+
+class Counts(CountsInMemory[UUID, int]):
+    """Counts by workspace, which are `written` at once."""
+
+    def __init__(self) -> None:
+        super().__init__(most=10)
+        self.gathered: dict[UUID, int] = {}
+        self.written: dict[UUID, int] = {}
+
+    def _collect(self) -> None:
+        self._unwritten, self.gathered = self._unwritten | self.gathered, {}
+
+    def _workspace_of(self, key: UUID) -> UUID:
+        return key
+
+    async def _write(self, connection: Connection, counts: Mapping[UUID, int]) -> None:
+        self.written |= counts
 
 
 class Spread(Database):
@@ -230,6 +251,45 @@ async def test_nodes_are_asked_only_for_a_reason(spread: Spread, monkeypatch: py
             await connection.exec_driver_sql("INSERT INTO workspaces (words) VALUES (refuse())")
     await spread.watched.follow()
     assert spread.told.asked == asked + 1
+
+
+async def test_counts_of_a_lost_node_wait_in_memory_and_others_are_written(spread: Spread) -> None:
+    counts = Counts()
+    for id in (HERE, THERE):
+        counts.gathered[id] = 3
+    await spread.lose(1)
+    await counts.write(spread)
+    assert counts.written == {THERE: 3}
+    await spread.lose()
+    # Further ones wait where they are gathered, while there are too many.
+    counts.gathered[THERE], counts.most = 4, 1
+    await counts.write(spread)
+    assert (counts.written, counts.gathered) == ({THERE: 3, HERE: 3}, {THERE: 4})
+    await counts.write(spread)
+    assert (counts.written, counts.gathered) == ({THERE: 4, HERE: 3}, {})
+
+
+async def test_what_is_asked_of_all_workspaces_leaves_out_those_of_a_lost_node(spread: Spread) -> None:
+    notes = table("notes", column("workspace_id", Uuid()))
+
+    async def found() -> set[UUID]:
+        async with spread.read() as connection:
+            rows = select(notes.c.workspace_id).where(*in_reach(connection, notes.c.workspace_id))
+            return set((await connection.execute(rows)).scalars())
+
+    assert await found() == {HERE, THERE}
+    await spread.lose(1)
+    assert await found() == {THERE}
+
+
+async def test_connections_that_were_opened_before_the_nodes_were_known_are_replaced(server_url: str) -> None:
+    database = Database(server_url, pool_size=1)
+    async with database.read() as connection:
+        watch_nodes(database, Nodes(Told(), ["notes"], "workspaces"))
+        assert type(connection).__name__ == "PostgresqlConnection"
+    async with database.read() as connection:
+        assert type(connection).__name__ == "NodeConnection"
+    await database.close()
 
 
 async def test_a_database_without_nodes_is_asked_by_plain_connections(server_url: str) -> None:

@@ -1,6 +1,7 @@
 """Which errors of the database are outages (callers get 503), which end the connection, and which neither."""
 
 import pytest
+from asyncpg import InterfaceError, InternalClientError
 from sqlalchemy import func, literal, select
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -37,6 +38,15 @@ async def test_lines_that_postgresql_cannot_make_are_too_long(postgresql_url):
     with pytest.raises(LinesTooLong):
         await database.fetch(Kept(select(lines), database.dialect), {})
     await database.close()
+
+
+def test_what_the_driver_says_while_a_connection_ends_is_a_lost_connection():
+    ending = InternalClientError("got result for unknown protocol state 3")
+    translated = InterfaceError("x")
+    translated.__cause__ = ending
+    assert is_lost(ending)
+    assert is_lost(DBAPIError("SELECT 1", {}, translated))
+    assert not is_lost(DBAPIError("SELECT 1", {}, InterfaceError("x")))
 
 
 async def run(database, *statements):

@@ -101,6 +101,27 @@ async def test_a_unit_that_gives_up_leaves_its_share_to_the_next(
     assert pooled.pools["primary"].used == 0
 
 
+async def test_a_unit_that_is_cancelled_as_it_is_served_leaves_its_place_to_the_next(
+    database_url: str,
+) -> None:
+    order: list[str] = []
+    database = Database(database_url, pool_size=1)
+    primary = database.pools["primary"]
+    held = await primary.take()
+    cancelled = asyncio.create_task(use(database, "one", order))
+    await asyncio.sleep(0)
+    assert primary.waiting == 1
+    # It has the connection before the loop comes to it.
+    primary.give_back(held)
+    assert (primary.waiting, primary.used) == (0, 1)
+    cancelled.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    await use(database, "one", order)
+    assert (order, primary.used) == (["one"], 0)
+    await database.close()
+
+
 async def test_a_writer_waits_for_no_share_where_others_wait_for_it(pooled: Database) -> None:
     async with AsyncExitStack() as held:
         await hold(pooled, "one", held)

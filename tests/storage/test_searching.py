@@ -233,6 +233,13 @@ async def test_an_index_that_is_gone_is_made_again(database):
         await insert_rows(connection, CustomerRow, [customer])
     assert not await making.is_made(database)
     await making.make(database, lambda _: None)
+    if not database.is_sqlite:
+        async with database.write() as connection:
+            # As an interrupted build leaves it.
+            unusable = f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{INDEX}'::regclass"
+            await connection.exec_driver_sql(unusable)
+        assert not await making.is_made(database)
+        await making.make(database, lambda _: None)
     assert await making.is_made(database)
     assert await making.lack(database) is None
     if database.is_sqlite:
