@@ -110,6 +110,9 @@ async def test_a_retry_that_costs_less_and_fits_already_may_come_at_once(url, su
         # Not before more calls fit than now, which is what the other header says.
         assert (refused.allowed, refused.reset_seconds, refused.retry_after) == (False, 10, 10)
         assert (await limiter.charge(subject, 2, 7)).allowed
+        # Of a subject that was not charged, nothing has to leave.
+        refused = await limiter.charge(next(subjects), 8, 7, again=2)
+        assert (refused.allowed, refused.reset_seconds, refused.retry_after) == (False, 0, 1)
 
 
 async def test_the_reset_is_when_the_oldest_charge_leaves(url, subject, clock):

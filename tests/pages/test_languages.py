@@ -97,6 +97,7 @@ async def test_a_choice_leads_back_to_the_page_and_nowhere_else(browser, tenant)
 async def test_a_visitor_of_the_portal_chooses_a_language_and_none_that_there_is_not(browser, tenant):
     await browser.open(portal_of(tenant))
     await browser.press("Français", language="xx")
+    assert browser.page.status_code == 200
     assert await language_of(browser, portal_of(tenant)) == "en"
     await browser.press("Français", language="fr")
     assert browser.path == portal_of(tenant)

@@ -196,7 +196,9 @@ async def test_other_spellings_of_an_address_are_the_address(host):
     assert (await send(connections, message(f"https://{host}/"))).code == "blocked"
 
 
-async def test_what_is_said_after_an_answer_ends_the_connection():
+async def test_what_is_said_after_an_answer_ends_the_connection(monkeypatch):
+    # Nothing else ends it.
+    monkeypatch.setattr(connections_module, "SECONDS_KEPT", 3600)
     connections = Connections(ALLOWED)
     async with raw_receiver(NONE, NONE) as (url, made):
         assert (await send(connections, message(url))).is_success

@@ -74,7 +74,7 @@ async def test_what_was_claimed_and_not_begun_is_no_attempt(sender, workspace, r
         await create_share(workspace)
         await when(sender, made, lambda rows: rows[0].attempts_before > 0)
         assert receiver.received == []
+        assert (await endpoint_row(sender, made)).failing_since is None
     await when(sender, made, every("succeeded"))
     (row,) = await deliveries_of(sender, made)
     assert row.attempts - row.attempts_before == 1
-    assert (await endpoint_row(sender, made)).failing_since is None
