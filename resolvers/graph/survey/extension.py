@@ -41,7 +41,7 @@ from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.limits.admission import Demand, charge_remainder, check_demands, first_refusal
 from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
-from schema.errors import MOST_PROBLEMS, Failure, Invalid, TooComplex, TooLarge, problem
+from schema.errors import MOST_PROBLEMS, Invalid, TooComplex, TooLarge, problem
 from storage.engine.payers import Payer, making
 
 SIZE = "size"
@@ -103,12 +103,7 @@ class AdmissionExtension(SchemaExtension):
             await self._run_plan()
         yield
         result = context.result
-        if not isinstance(result, ExecutionResult):
-            return
-        # An error without a path comes from before any field has run: graphql-core refused the variables.
-        if result.errors and all(error.path is None and not _is_ours(error) for error in result.errors):
-            result.errors = self._refusals(result.errors)
-        elif key is not None and not result.errors:
+        if key is not None and isinstance(result, ExecutionResult) and not result.errors:
             self._documents.keep_answer(key, result.data)
 
     async def _run_plan(self) -> None:
@@ -280,7 +275,3 @@ def _tokens_until(text: str, position: int) -> int:
     while (following := token.next) is not None and following.start <= position:
         token, count = following, count + (following.kind is not TokenKind.EOF)
     return count
-
-
-def _is_ours(error: GraphQLError) -> bool:
-    return isinstance(error.original_error, Failure)
