@@ -1,11 +1,13 @@
 """What plans make of values that only a request decides: nulls, switches, links that are refused."""
 
+import json
 from itertools import product
 
 import pytest
 
 from oauth.scopes import Scope
 from resolvers.graph.execution.planned.plans import MOST_VARIANTS
+from resolvers.graph.http import requests
 from resolvers.graph.http.errors import MOST_ERRORS
 from storage.engine.outages import DatabaseUnreachable
 from tests.support.callers.refusals import refused
@@ -29,7 +31,7 @@ def ask(gateway, tenant):
 
 @pytest.mark.parametrize("field", ["share(id: $id) { name }", "node(id: $id) { id }"])
 async def test_null_in_place_of_a_default_is_refused_at_its_field_each_time(ask, field):
-    """Its document is valid, so that its plan finds the null; one that is refused is not kept."""
+    """Its document is valid, so that its plan finds the null."""
     document = f'query ($id: ID = "{ABSENT}") {{ asked: {field} beside: shares {{ meta {{ total }} }} }}'
     for _ in range(3):
         answer = await ask(document, id=None)
@@ -38,6 +40,17 @@ async def test_null_in_place_of_a_default_is_refused_at_its_field_each_time(ask,
         assert (error["path"], error["extensions"]["code"]) == (["asked"], "invalid")
         assert error["message"].startswith("Argument 'id' has invalid value")
     assert (await ask(document))["errors"][0]["extensions"]["code"] == "not_found"
+
+
+async def test_a_request_is_kept_unless_its_refusal_holds_nodes_of_the_document(gateway, tenant):
+    document = f'query ($id: ID = "{ABSENT}") {{ share(id: $id) {{ name }} }}'
+    for id, is_kept in ((ABSENT, True), ("no id", True), (None, False)):
+        body = json.dumps({"query": document, "variables": {"id": id}}).encode()
+        headers = {**bearer(tenant.token), "Content-Type": "application/json"}
+        for _ in range(2):
+            answer = await gateway.client.post("/graphql", content=body, headers=headers)
+            assert answer.json()["errors"]
+        assert (requests._kept.get(("POST", body)) is not None) == is_kept
 
 
 async def test_null_in_place_of_a_default_is_refused_before_the_caller(ask, gateway, tenant):
