@@ -63,9 +63,12 @@ test-times: setup browser pgbouncer postgresql  ## Run the tests, and print as M
 	$(BIN)/python -m tests.support.plugins.table_of_times $$times; \
 	exit $$passed
 
-coverage: setup browser pgbouncer postgresql  ## Run every test, and print the branches that they cover by package (TESTS=tests/shares)
+# Only a cluster takes the branches of storage/cluster; one process has one cluster.
+coverage: setup browser pgbouncer postgresql citus  ## Run every test, and print the branches that they cover by package (TESTS=tests/shares)
 	@folder=$$(mktemp -d); export COVERAGE_FILE=$$folder/data; \
 	$(BIN)/coverage run -m pytest -n $(WORKERS) $(ORDER) $(TESTS) >&2; passed=$$?; \
+	if [ -z "$(TESTS)" ] && $(HAS_CITUS); then \
+	DUOGRAPH_TEST_CLUSTER=1 $(BIN)/coverage run -m pytest -n 0 $(ORDER) --timeout=600 tests/cluster/*.py >&2 || passed=1; fi; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage json --quiet --ignore-errors -o $$folder/report.json \
 	&& $(BIN)/python -m tests.project.coverage_table $$folder/report.json || passed=1; \
 	rm -rf $$folder; exit $$passed
