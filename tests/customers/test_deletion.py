@@ -1,17 +1,18 @@
 """Deleted customers: what goes, what stays, and what anonymisation reaches."""
 
 from datetime import UTC, datetime
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import select
 
+from resolvers.customers.anonymization import ROWS_AT_A_TIME
 from storage.enums import EventSource
-from storage.rows.rows import insert_rows
+from storage.rows.rows import insert_rows, table_of
 from storage.tables.events.events import EventRow
 from storage.tables.registry import METADATA
 from tests.support.callers.refusals import refused
-from tests.support.callers.surfaces import Refused
+from tests.support.callers.surfaces import GraphQL, Refused
 
 ADA = {
     "email": "Ada@Example.com",
@@ -42,6 +43,18 @@ async def test_a_deleted_customer_is_gone_and_its_names_are_free(surface):
     assert (await surface.list_members(customer_id=[customer["id"]]))["meta"]["total"] == 0
     again = await surface.create_customer(data=ADA)
     assert again["id"] != customer["id"]
+
+
+async def test_a_retry_of_a_deletion_by_graphql_finds_it_done(gateway, tenant):
+    """Over REST, `DELETE` takes no key."""
+    surface = GraphQL(gateway.client, gateway.app, tenant.token)
+    customer = await surface.create_customer(data=ADA)
+    once = surface.with_headers(idempotency_key=uuid4().hex)
+    for is_replayed in (None, "true"):
+        answer = await once.ask("delete_customer", {"id": customer["id"]})
+        assert answer.value == customer["id"]
+        assert answer.headers.get("idempotency-replayed") == is_replayed
+    await refused(surface.delete_customer(id=customer["id"]), 404, "not_found")
 
 
 async def test_events_keep_a_deleted_customer_as_it_was(surface):
@@ -128,6 +141,30 @@ async def test_anonymising_reaches_members_and_every_event(surface, gateway, ten
     assert set(shown["billing_address"].values()) == {None}
     assert shown["avatar_url"] != customer["avatar_url"]
     assert shown["deleted_at"] is not None
+
+
+async def test_anonymising_leaves_events_that_name_nobody_as_they_are(surface, gateway, tenant):
+    """Callers that keep a copy are not told of them anew."""
+    customer = await surface.create_customer(data=ADA)
+    said = {"path": "/", "seats": 3}
+    event = await report(gateway, tenant, customer_id=UUID(customer["id"]), metadata=said)
+    many = {"customer_id": UUID(customer["id"]), "name": "page.left", "metadata": said}
+    many |= {"workspace_id": UUID(tenant.id), "source": EventSource.USER}
+    async with gateway.database.write() as connection:
+        await insert_rows(connection, EventRow, [many] * (ROWS_AT_A_TIME + 1))
+
+    async def moments():
+        events = table_of(EventRow)
+        wanted = select(events.c.id, events.c.created_at).where(
+            events.c.workspace_id == UUID(tenant.id), events.c.name != "customer.created"
+        )
+        async with gateway.database.read() as connection:
+            return sorted((await connection.execute(wanted)).all())
+
+    before = await moments()
+    await surface.delete_customer(id=customer["id"], anonymize=True)
+    assert (await surface.get_event(id=event))["metadata"] == said
+    assert await moments() == before
 
 
 async def test_nothing_is_left_of_an_anonymised_person_in_any_table(surface, gateway, tenant):

@@ -80,6 +80,12 @@ async def test_lists_are_filtered(surface, people, filters, found):
     assert await emails(surface, **filters) == found
 
 
+async def test_an_id_of_the_last_letter_there_is_is_found_by_how_it_begins(surface, people):
+    last = await surface.create_customer(data={"email": "last@example.com", "external_id": "\U0010ffff-1"})
+    assert await emails(surface, query="\U0010ffff") == [last["email"]]
+    assert await emails(surface, query="\U0010ffff" * 2) == []
+
+
 async def test_customers_are_found_by_their_ids(surface, people):
     ids = [people[0]["id"], people[2]["id"], "00000000-0000-4000-8000-000000000000"]
     assert await emails(surface, id=ids) == ["grace@navy.example", "zoe@example.com"]

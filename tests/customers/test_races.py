@@ -1,7 +1,7 @@
 """Customers and members changed by several callers at the same moment."""
 
 import asyncio
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import func, select
@@ -94,3 +94,26 @@ async def test_no_session_outlives_a_deletion_at_the_same_moment(surface, gatewa
     async with gateway.database.read() as connection:
         live = select(func.count()).where(theirs, credentials.c.revoked_at.is_(None))
         assert (await connection.execute(live)).scalar_one() == 0
+
+
+async def test_a_retry_of_what_is_still_running_is_refused_at_once(rest, gateway):
+    """On SQLite, which has one writer, the retry waits for the answer instead."""
+    if gateway.database.is_sqlite:
+        return
+    customer = await rest.create_customer(data={"email": "ada@example.com"})
+    once = rest.with_headers(idempotency_key=uuid4().hex)
+    table = table_of(CustomerRow)
+    async with gateway.database.write() as connection:
+        own = (table.c.workspace_id == UUID(customer["workspace_id"]), table.c.id == UUID(customer["id"]))
+        await connection.execute(select(table.c.id).where(*own).with_for_update())
+        calls = [
+            asyncio.create_task(once.update_customer(id=customer["id"], data={"name": "Ada"}))
+            for _ in range(2)
+        ]
+        (refused,), (first,) = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        with pytest.raises(Refused, match="still running") as raised:
+            await refused
+        assert (raised.value.status, raised.value.code) == (409, "idempotency_conflict")
+    assert (await first)["name"] == "Ada"
+    again = await once.ask("update_customer", {"id": customer["id"], "data": {"name": "Ada"}})
+    assert again.headers["idempotency-replayed"] == "true"

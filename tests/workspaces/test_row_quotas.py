@@ -7,6 +7,7 @@ import pytest
 
 from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS
 from resolvers.files.quota import set_row_quotas
+from resolvers.operations import row_quotas
 from storage.tables.base import table_of
 from storage.tables.registry import COUNTED_MODELS
 from storage.totals.kinds import KINDS, MEASURED_KINDS, bytes_of, usage_of_kind
@@ -111,6 +112,22 @@ async def test_a_batch_that_does_not_fit_stores_nothing(surface, allow, rows):
     assert await rows("events") == 3
     await surface.ingest_events(data=events(2))
     assert await rows("events") == 5
+
+
+async def test_a_process_remembers_the_room_of_so_many_workspaces_and_looks_again(
+    surface, gateway, allow, monkeypatch, tenant
+):
+    room = gateway.app.state.services.row_quotas._room
+    await allow(events=1_000)
+    await surface.ingest_events(data=events(1))
+    assert (UUID(tenant.id), "events") in room
+    await surface.create_customer(data=person())
+    monkeypatch.setattr(row_quotas, "MOST_REMEMBERED", 1)
+    await allow(events=2)
+    await surface.ingest_events(data=events(1))
+    await surface.create_share(data=SHARE)
+    assert (UUID(tenant.id), "events") not in room
+    await refused(surface.ingest_events(data=events(1)), 403, "not_permitted")
 
 
 async def test_what_is_deleted_makes_room(surface, allow):
