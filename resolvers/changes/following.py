@@ -135,9 +135,8 @@ class Following(Generic[Item]):
         self.principal = principal
 
     async def _present_principal(self) -> Principal | None:
-        credential, database = self._ctx.caller.credential, self._ctx.services.database
-        if credential is None:
-            return None
+        # No text is nobody's credential; who follows has one.
+        credential, database = self._ctx.caller.credential or "", self._ctx.services.database
         if self._ctx.principal.kind is PrincipalKind.BROWSER_SESSION:
             return await authenticate_session(database, credential)
         return await authenticate(database, credential)

@@ -250,8 +250,6 @@ class Context:
         self, work: Callable[[Connection], Awaitable[Result]], *, replica: bool = False
     ) -> Result:
         """What `work` makes of a `snapshot`; with `replica` it may run twice, so it changes nothing else."""
-        if self.transaction is not None:
-            return await work(self.transaction)
         await self.go_apart()
         async with self.caller.turn():
             return await self.services.database.in_snapshot(

@@ -45,7 +45,8 @@ async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, An
     A change that violates a unique or foreign key is rolled back and refused with the fields in conflict. If
     none is found, the conflicting row has gone in the meantime, and the change is retried.
     """
-    for attempt in range(1, ATTEMPTS + 1):
+    attempts = 0
+    while True:
         try:
             return await _attempt(operation, ctx, arguments)
         except Duplicate as duplicate:
@@ -53,9 +54,9 @@ async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, An
                 fields = await taken_fields(connection, duplicate)
             if fields:
                 raise Invalid([_taken(field, duplicate.values.get(field)) for field in fields]) from None
-            if attempt == ATTEMPTS:
+            attempts += 1
+            if attempts == ATTEMPTS:
                 raise
-    raise AssertionError("unreachable")
 
 
 async def _attempt(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:

@@ -55,10 +55,8 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
     """
     async with ctx.read() as connection:
         link = await find_link(connection, data.token, LinkPurpose.PASSWORD)
-    if link.state is not LinkState.VALID:
+    if link.user is None or link.state is not LinkState.VALID:
         return link
-    if link.user is None:
-        raise TypeError("A valid link always has a user.")
     password_hash = await hash_new_password(
         ctx, data.password, link.user.email, link.user.name, account=str(link.user.id)
     )

@@ -62,7 +62,7 @@ async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool =
 
 
 async def charge_remainder(caller: Caller, cost: int, *, restricted: bool = False) -> None:
-    """Charge the request's cost of at least 1 beyond its first call, which `admit` has charged.
+    """Charge a request beyond its first call, which `admit` has charged, if it costs more or is `restricted`.
 
     Raises `RateLimited`, or `TooComplex` if the cost could never fit the limit.
     """
@@ -70,8 +70,7 @@ async def charge_remainder(caller: Caller, cost: int, *, restricted: bool = Fals
     if largest is not None and cost > largest:
         raise TooComplex(f"This request costs {cost} calls; the limit is {largest} per minute.")
     # `admit` could not charge the lower budget, which is known only once the document is read.
-    if cost > 1 or restricted:
-        await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
+    await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
 
 
 def calls_for(objects: int) -> int:

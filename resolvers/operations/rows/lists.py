@@ -120,10 +120,8 @@ Keys = Callable[[Sequence[Any]], Sequence[Any]]
 
 def keys_at(places: Sequence[int]) -> Keys:
     """Takes the sort keys at these places out of a line."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    (place,) = places
-    return lambda line: line[place : place + 1]
+    # Two or more, of which the last makes the order total: of one, it would give what is there, not a list.
+    return itemgetter(*places)
 
 
 def key_places(shape: Shape[Any], order: Sequence[SortKey]) -> list[int]:

@@ -75,19 +75,15 @@ async def check_owner(ctx: Context, workspace_id: UUID | None) -> None:
     """Raises `NotPermitted` if the operation is for owners and the caller's user does not own the workspace.
 
     A workspace token passes: an owner granted its scopes. A row without a workspace is the user's own.
-    Inside a change the membership is locked, so the user stays an owner until the change ends.
+    Such an operation is a change: the membership is locked, so the user stays an owner until it ends.
     """
     principal = ctx.principal
     if not ctx.owners_only or workspace_id is None or principal.kind is PrincipalKind.WORKSPACE_TOKEN:
         return
     user_id = principal.user_id or principal.maker_user_id
-    statement = select(_members.c.role).where(
-        _members.c.workspace_id == workspace_id, _members.c.user_id == user_id
-    )
-    async with ctx.read() as connection:
-        if ctx.transaction is not None:
-            statement = statement.with_for_update(read=True)
-        role = (await connection.execute(statement)).scalar()
+    same = (_members.c.workspace_id == workspace_id, _members.c.user_id == user_id)
+    statement = select(_members.c.role).where(*same).with_for_update(read=True)
+    role = (await ctx.connection.execute(statement)).scalar()
     if role != WorkspaceRole.OWNER:
         raise NotPermitted("Only an owner of the workspace can do this. Ask one of them.")
 
