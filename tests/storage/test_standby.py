@@ -9,12 +9,16 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from structlog.testing import capture_logs
 
+from gateway.settings.settings import Settings, SettingsError
 from storage.engine import replica as engine_replica
 from storage.engine.database import Database
 from storage.engine.payers import Payer
 from storage.engine.replica import Replica, State
 from storage.engine.statements.kept import Kept
+from tests.support.callers.surfaces import Rest
 from tests.support.databases.own_databases import create_database, named
+from tests.support.servers.gateways import make_tenant, run_gateway
+from tests.support.servers.replicas import until_it_is
 
 AHEAD, BEHIND = "'7FFFFFFF/0'", "'0/1'"
 ONE, BROKEN = Kept(text("SELECT 1")), Kept(text("SELECT 1 / 0"))
@@ -88,3 +92,16 @@ async def test_an_error_of_a_statement_is_the_callers_whoever_pays(standby, paye
     with pytest.raises(DBAPIError, match="division by zero"):
         await standby.replica.fetch(BROKEN, {}, payer)
     assert list(await standby.replica.fetch(ONE, {}, payer)) == [(1,)]
+
+
+async def test_a_replica_of_sqlite_is_refused():
+    with pytest.raises(SettingsError, match="only PostgreSQL has replicas"):
+        Settings.from_environ({"DUOGRAPH_DATABASE_READ_URL": "sqlite:///copy.sqlite"})
+
+
+async def test_a_server_that_is_no_standby_is_set_aside(postgresql_url, tmp_path):
+    async for gateway in run_gateway(postgresql_url, tmp_path, database_read_url=postgresql_url):
+        await until_it_is("set_aside", gateway)
+        tenant = await make_tenant(gateway)
+        rest = Rest(gateway.client, gateway.app, tenant.token)
+        assert (await rest.list_events())["data"] == []
