@@ -81,4 +81,5 @@ async def test_a_page_that_would_be_too_large_is_not_sent(owner, rest, base, mon
     await owner.open(f"{base}/shares/{share['id']}")
     assert owner.page.status_code == 422
     assert "Unprocessable entity" in owner.text
+    assert "The answer would have more than 16 MiB: ask for less at once" in owner.text
     assert len(owner.page.content) < 50_000
