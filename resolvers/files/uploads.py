@@ -38,7 +38,7 @@ from storage.tables.shares.files import FilePartRow, FileRow
 URL_LIFETIME = timedelta(hours=1)
 
 _NAMED_PARTS = 10
-_SIGNED_AT_A_TIME = 50
+SIGNED_AT_A_TIME = 50
 _FIELD_AT_FAULT = {
     PartFault.missing: "number",
     PartFault.repeated: "number",
@@ -130,7 +130,7 @@ async def describe_upload(ctx: Context, file: FileRow, *, is_new: bool = False) 
             for row in declared:
                 etag = etags.get(row.number)
                 parts.append(await _addressed(ctx, file, row) if etag is None else _described(row, etag))
-                if len(parts) % _SIGNED_AT_A_TIME == 0:
+                if len(parts) % SIGNED_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # 10,000 URLs take seconds to sign: let other requests run
     return FileUpload(id=file.upload_id, path=file.path, parts=parts)
 

@@ -1,15 +1,19 @@
 """Known credentials are looked up with what they are used for: a request is answered as they permit now."""
 
+import asyncio
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
 from sqlalchemy import delete, update
 
+from oauth.assumed import Assumed, CredentialChanged
 from oauth.credentials import digest
+from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from storage.clock import now
+from storage.engine.outages import DatabaseUnreachable
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
@@ -139,3 +143,71 @@ async def test_a_read_that_begins_again_is_charged_once(limited):
     before = [await left() for _ in range(3)][-1]
     await change(limited, tenant.token, scopes=[Scope.SHARES_READ])
     assert await left() == before - 1
+
+
+class Lookups:
+    """A stand-in for a database that is asked at most three times, and answers when a test lets it."""
+
+    def __init__(self):
+        self.asked = 0
+        self.answers = [asyncio.get_running_loop().create_future() for _ in range(3)]
+        self.assumed = Assumed(None, self, None, {}, ROW, 1)
+
+    async def fetch(self, *_):
+        self.asked += 1
+        return await self.answers[self.asked - 1]
+
+    def look_up_twice(self):
+        """Two look-ups at once, the earlier first."""
+        return [asyncio.create_task(self.assumed.confirm()) for _ in range(2)]
+
+
+ROW = ("active", "used yesterday", ["shares:read"])
+
+
+async def test_a_credential_that_was_confirmed_is_not_looked_up_again():
+    database, done = Lookups(), []
+    for answer in database.answers:
+        answer.set_result([("active", "used today", ["shares:read"])])
+    await asyncio.gather(*database.look_up_twice())
+    database.assumed.once_confirmed(lambda: done.append("afterwards"))
+    await database.assumed.confirm()
+    assert (done, database.assumed.is_confirmed, database.asked) == (["afterwards"], True, 1)
+
+
+async def test_what_one_look_up_found_changed_no_other_confirms():
+    """A statement that began before the change may answer after one that began later."""
+    database, done = Lookups(), []
+    database.assumed.once_confirmed(lambda: done.append("never"))
+    earlier, later = database.look_up_twice()
+    database.answers[1].set_result([])
+    with pytest.raises(CredentialChanged):
+        await later
+    database.answers[0].set_result([ROW])
+    await earlier
+    assert (done, database.assumed.is_confirmed) == ([], False)
+    with pytest.raises(CredentialChanged):
+        await database.assumed.confirm()
+
+
+@pytest.mark.parametrize(
+    ("error", "asked"), [(DatabaseUnreachable("away"), 1), (ValueError("broken"), 3)], ids=repr
+)
+async def test_only_a_database_that_is_away_is_not_asked_again(error, asked):
+    database = Lookups()
+    for answer in database.answers:
+        answer.set_exception(error)
+    assert await asyncio.gather(*database.look_up_twice(), return_exceptions=True) == [error] * 2
+    with pytest.raises(type(error)):
+        await database.assumed.confirm()
+    assert database.asked == asked
+    # No other test is to be told of answers that nobody has fetched.
+    assert all(answer.exception() is error for answer in database.answers)
+
+
+def test_a_user_asks_about_no_workspace_of_others():
+    own, ids = uuid4(), {"credential_id": uuid4(), "user_id": uuid4()}
+    user = Principal(PrincipalKind.PERSONAL_TOKEN, scopes=frozenset(), workspace_ids=(own,), **ids)
+    assert user.about(own).one_workspace_id == own
+    with pytest.raises(ValueError, match="no access"):
+        user.about(uuid4())

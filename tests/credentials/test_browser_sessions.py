@@ -1,9 +1,19 @@
 """The browsers in which a user is signed in, listed and ended over both surfaces."""
 
-import pytest_asyncio
+from uuid import UUID
 
+import pytest_asyncio
+from sqlalchemy import delete
+
+from resolvers.webhooks.makers import present_scopes
+from storage.rows.rows import one, table_of
+from storage.tables.webhooks.endpoints import WebhookEndpointRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.callers.refusals import refused
+from tests.support.callers.world import WEBHOOK
 from tests.support.servers.gateways import start_session
+
+_endpoints = table_of(WebhookEndpointRow)
 
 
 @pytest_asyncio.fixture
@@ -39,3 +49,25 @@ async def test_a_session_is_not_a_personal_token(user, gateway, tenant):
     await refused(user.get_personal_access_token(id=listed["id"]), 404, "not_found")
     tokens = (await user.list_personal_access_tokens())["data"]
     assert listed["id"] not in [token["id"] for token in tokens]
+
+
+async def test_a_webhook_endpoint_outlives_the_session_that_made_it(user, gateway, tenant):
+    """It is its user's, and ends with the user's membership."""
+    session = await start_session(gateway, tenant.user_id)
+    made = await user.in_browser(session).create_webhook_endpoint(data=WEBHOOK | {"workspace_id": tenant.id})
+    id = UUID((made.get("webhook_endpoint") or made)["id"])
+    own = (_endpoints.c.workspace_id == UUID(tenant.id), _endpoints.c.id == id)
+
+    async def scopes():
+        async with gateway.database.read() as connection:
+            endpoint = await one(connection, WebhookEndpointRow, *own)
+            return endpoint.scopes, await present_scopes(connection, endpoint)
+
+    (listed,) = (await user.list_browser_sessions())["data"]
+    await user.delete_browser_session(id=listed["id"])
+    given, present = await scopes()
+    assert present == set(given)
+    members = table_of(WorkspaceMemberRow)
+    async with gateway.database.write() as connection:
+        await connection.execute(delete(members).where(members.c.user_id == UUID(tenant.user_id)))
+    assert (await scopes())[1] is None

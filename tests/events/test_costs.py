@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.callers.refusals import refusal
 from tests.support.databases.facts import read_facts
+from tests.support.servers.gateways import bearer
 
 
 async def ingest(surface, *events):
@@ -53,6 +54,19 @@ async def test_bad_costs_are_refused(surface, amount, kind):
     assert await refusal(ingest(surface, {"name": "a", "cost": {"amount": amount, "currency": "usd"}})) == {
         ("events", 0, "cost", "amount"): kind
     }
+
+
+async def test_a_cost_beyond_all_doubles_is_refused(gateway, graphql, tenant):
+    sent = b'{"events": [{"name": "a", "cost": {"amount": 1e400, "currency": "usd"}}]}'
+    answer = await gateway.client.post("/api/events/ingest", content=sent, headers=bearer(tenant.token))
+    (problem,) = answer.json()["detail"]
+    assert (answer.status_code, problem["type"]) == (422, "finite_number")
+    assert problem["loc"] == ["body", "events", 0, "cost", "amount"]
+    event = '{name: "a", cost: {amount: 1e400, currency: USD}}'
+    told = await graphql(f"mutation {{ ingestEvents(data: {{events: [{event}]}}) {{ inserted }} }}")
+    assert told["data"] == {"ingestEvents": None}
+    (error,) = told["errors"]
+    assert error["extensions"]["detail"][0]["type"] == "finite_number"
 
 
 async def test_an_event_is_measured_at_its_own_moment(surface, gateway, tenant):

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from resolvers.files.uploads import SIGNED_AT_A_TIME
 from storage.objects.interface import ObjectMissing, PartReference
 from tests.support.callers.refusals import refusal
 from tests.support.callers.surfaces import Refused
@@ -85,6 +86,15 @@ async def test_the_plan_may_name_its_parts_in_any_order(surface):
     parts = [part(2, PART, PART + 1), part(1, 0, PART)]
     file = await surface.create_file(data=new_file(size=PART + 1, upload={"parts": parts}))
     assert [entry["number"] for entry in file["upload"]["parts"]] == [1, 2]
+
+
+async def test_a_plan_of_many_parts_has_an_address_for_each(surface):
+    many = 2 * SIGNED_AT_A_TIME + 1
+    parts = [part(number, (number - 1) * PART, number * PART) for number in range(1, many + 1)]
+    file = await surface.create_file(data=new_file(size=many * PART, upload={"parts": parts}))
+    listed = file["upload"]["parts"]
+    assert [each["number"] for each in listed] == list(range(1, many + 1))
+    assert len({each["url"] for each in listed}) == many
 
 
 async def test_checksums_are_declared_for_all_parts_or_for_none(surface):

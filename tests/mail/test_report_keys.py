@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
+from oauth.revocation.signed_reports import LARGEST_ANSWER
 from tests.mail.scanning import find, still_works
 from tests.support.servers.gateways import make_tenant
 from tests.support.servers.report_keys import pem_of
@@ -31,6 +32,13 @@ async def test_a_key_is_unknown_where_none_are_published(report, keys):
 async def test_entries_that_are_no_such_key_are_passed_over(report, keys):
     other = pem_of(rsa.generate_private_key(65537, 2048))
     keys.others = [{"key_identifier": "rsa", "key": other}, {"key_identifier": "none", "key": "PEM"}]
+    assert (await report(find("x"))).status_code == 200
+
+
+async def test_keys_that_take_too_many_bytes_are_not_read(report, keys):
+    keys.others = [{"key_identifier": "long", "key": "x" * LARGEST_ANSWER}]
+    assert (await report(find("x"))).status_code == 503
+    keys.others = [{"key_identifier": "long", "key": "x" * (LARGEST_ANSWER // 2)}]
     assert (await report(find("x"))).status_code == 200
 
 

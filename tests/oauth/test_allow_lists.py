@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from resolvers.credentials import oauth_client_documents
-from schema.credentials.oauth_client_documents import MOST_AT_ONCE
+from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_AT_ONCE
 from storage.usage import document_counts
 from tests.support.callers.refusals import refusal, refused
 from tests.support.callers.surfaces import Refused
@@ -53,6 +53,12 @@ async def test_a_registered_document_has_its_hash_and_its_root_fields(sender):
         "last_used_at": None,
     }
     assert expected.items() <= made.items()
+
+
+async def test_a_document_has_so_many_bytes_and_not_letters(sender):
+    most = NAMES + "#" + "é" * ((LONGEST_DOCUMENT - len(NAMES)) // 2 - 1)
+    await sender.register(most)
+    assert await refusal(sender.register(most + "éé")) == {("documents", 0, "text"): "document_size"}
 
 
 async def test_a_document_registered_again_is_renamed_and_not_listed_twice(sender):

@@ -1,15 +1,20 @@
 """Introspection, revocation, userinfo and discovery."""
 
+from uuid import UUID
+
 import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oidc.discovery import OpenIDProviderMetadata
+from sqlalchemy import delete
 
 from gateway.app import create_app
 from gateway.endpoints.discovery import metadata
 from gateway.settings.settings import Settings
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.support.servers.gateways import SECRET, make_token, run_gateway
+from storage.rows.rows import table_of
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
+from tests.support.servers.gateways import SECRET, bearer, make_token, run_gateway
 from tests.support.tenants.applications import ISSUER, error_of, make_application
 
 
@@ -31,6 +36,21 @@ async def test_introspection_shows_a_client_what_its_tokens_are_still_good_for(c
     told = (await confidential.post("introspect", form)).json()
     assert told["active"] is True
     assert "token_type" not in told
+
+
+async def test_a_token_of_somebody_who_has_left_the_workspace_is_good_for_nothing(
+    confidential, gateway, tenant
+):
+    token = await confidential.tokens(tenant)
+    members = table_of(WorkspaceMemberRow)
+    async with gateway.database.write() as connection:
+        own = (members.c.workspace_id == UUID(tenant.id), members.c.user_id == UUID(tenant.user_id))
+        await connection.execute(delete(members).where(*own))
+    for name in ("access_token", "refresh_token"):
+        form = {"token": token[name], **confidential.credentials}
+        assert (await confidential.post("introspect", form)).json() == {"active": False}
+    headers = bearer(token["access_token"])
+    assert (await gateway.client.get("/api/oauth2/userinfo", headers=headers)).status_code == 401
 
 
 async def test_a_token_that_never_was_counts_for_nothing(confidential):

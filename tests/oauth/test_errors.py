@@ -54,6 +54,19 @@ async def test_a_client_without_valid_credentials_gets_the_reason(confidential, 
     assert sentence.startswith("A public client")
 
 
+async def test_a_client_that_names_itself_twice_is_told_so(confidential):
+    header = basic(confidential.client_id, confidential.secret)
+    for form, sentence in (
+        ({"client_secret": confidential.secret}, "The client sent its secret in two places."),
+        ({"client_id": mint_client_id()}, "The request names two different clients."),
+    ):
+        answer = await confidential.post("introspect", {"token": "x", **form}, **header)
+        assert answer.status_code == 400
+        assert described(answer) == ("invalid_request", sentence)
+    named = {"token": "x", "client_id": confidential.client_id}
+    assert (await confidential.post("introspect", named, **header)).json() == {"active": False}
+
+
 @pytest.mark.parametrize(
     ("form", "error", "sentence"),
     [

@@ -1,7 +1,10 @@
 """Recovery codes: ten, each once, in the place of a factor."""
 
+from uuid import UUID
+
 import pytest
 
+from resolvers.second_factors.overview import reset_factors
 from tests.second_factors.acting import (
     SECURITY,
     add_passkey,
@@ -10,6 +13,7 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
+from tests.second_factors.conftest import ADDRESS
 from tests.support.browsers.browsing import browsing
 from tests.support.mails.mailed import mails_to
 from tests.support.servers.gateways import make_tenant
@@ -72,3 +76,20 @@ async def test_without_a_factor_there_are_no_codes_to_make(safe_gateway):
         assert "Create new codes" not in browser.text
         answer = await browser.send(f"{SECURITY}/recovery-codes", browser.form("Sign out").fields)
         assert answer.status_code == 404
+
+
+async def test_a_reset_where_there_is_nothing_to_reset_is_not_told(safe_gateway, account, owner):
+    """An operator may mistake one user for another."""
+
+    async def reset():
+        async with safe_gateway.database.write() as connection:
+            return await reset_factors(connection, ADDRESS, UUID(owner.user_id))
+
+    before = len(await mails_to(safe_gateway, owner.user_email))
+    assert (await reset()).enabled is False
+    assert len(await mails_to(safe_gateway, owner.user_email)) == before
+    await add_totp(account)
+    assert (await reset()).enabled is True
+    assert (await reset()).enabled is False
+    subjects = [mail.subject for mail in (await mails_to(safe_gateway, owner.user_email))[before:]]
+    assert len([subject for subject in subjects if "removed" in subject]) == 1

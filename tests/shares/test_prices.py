@@ -1,6 +1,6 @@
 """What becomes of a share's price when the share is changed, over both surfaces."""
 
-from tests.support.callers.refusals import UNKNOWN_ID, refusal
+from tests.support.callers.refusals import UNKNOWN_ID, refusal, refused
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
 FREE = {"amount_type": "free"}
@@ -43,3 +43,10 @@ async def test_a_share_has_one_price(surface):
     assert await refusal(surface.update_share(id=share["id"], data=two)) == {("prices",): "too_many"}
     assert await refusal(surface.create_share(data={"name": "Two", **two})) == {("prices",): "too_many"}
     assert await surface.get_share(id=share["id"]) == share
+
+
+async def test_a_new_price_says_of_which_kind_it_is(surface):
+    untold = {"name": "Quarterly report", "prices": [{"price_amount": 1500}]}
+    failure = await refused(surface.create_share(data=untold), 422, "invalid")
+    assert failure.problems == {("prices", 0): "missing"}
+    assert "A new price needs" in failure.detail[0]["msg"]

@@ -185,6 +185,21 @@ async def test_a_member_is_not_invited_again(surface, gateway, tenant, owner):
     assert await members_of(surface, tenant) == {tenant.user_email: "owner", member.email: "member"}
 
 
+async def test_a_member_whose_address_is_now_an_invited_one_does_not_join_twice(
+    surface, gateway, tenant, owner
+):
+    member, address = await make_member(gateway, tenant), new_email()
+    invited = await invite(owner, tenant, address)
+    users = table_of(UserRow)
+    async with gateway.database.write() as connection:
+        await update_rows(connection, UserRow, users.c.id == UUID(member.id), email=address)
+    guest = surface.with_token(member.token)
+    assert [each["id"] for each in await invitations_of(surface, member)] == [invited["id"]]
+    assert await refusal(guest.accept_workspace_invitation(id=invited["id"])) == {("id",): "duplicate"}
+    await guest.decline_workspace_invitation(id=invited["id"])
+    assert (await guest.get_workspace_member(id=member.member_id))["status"] == "active"
+
+
 async def test_a_token_with_only_workspaces_write_sends_no_invitation(surface, gateway, tenant, owner):
     """It would otherwise be every scope: a member makes any token."""
     data = {"email": new_email(), "workspace_id": tenant.id}
