@@ -155,6 +155,16 @@ def test_production_does_not_start_as_if_it_were_a_laptop(
     assert not (empty.directory / "var").exists()
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_start_that_fails_is_said_to_have_failed(own_start: Command, workers: str) -> None:
+    # OpenTelemetry refuses a queue without places, once the process that serves begins.
+    traced = {"DUOGRAPH_TRACES": "true", "OTEL_BSP_MAX_QUEUE_SIZE": "0"}
+    outcome = own_start.run("serve", "--port", "0", "--workers", workers, **traced)
+    assert (outcome.status, outcome.stdout) == (1, "")
+    assert "max_queue_size" in outcome.stderr
+    assert outcome.stderr.splitlines()[-1] == "The gateway could not start: see the log above."
+
+
 def test_several_processes_close_what_stalls(empty: Command) -> None:
     with serving(empty, "--workers", "2", DUOGRAPH_STALL_SECONDS="1") as said:
         host, port = said["url"].removeprefix("http://").split(":")

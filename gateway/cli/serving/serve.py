@@ -150,7 +150,9 @@ def _run_one(config: uvicorn.Config, listener: socket.socket, announce: Announce
     # Uvicorn shuts down and then raises the signal again; a requested stop is not a failure.
     for stop in STOPS:
         signal.signal(stop, _ignore)
-    server.run(copies_of(listener))
+    # Uvicorn ends the process itself after a start that failed.
+    with suppress(SystemExit):
+        server.run(copies_of(listener))
     return server.started
 
 
