@@ -23,6 +23,7 @@ from storage.copies.manifest import DATABASE
 from storage.copies.objects import stored_objects
 from storage.copies.sqlite_files import rows_of
 from tests.support.commands.command import Command
+from tests.support.commands.typed import typed
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 PROGRAMS = Path(sys.executable).parent
@@ -62,6 +63,14 @@ def test_a_restored_backup_has_all_rows_and_files(source: Command, other: Comman
     for left in (other.directory / "var").glob("duograph.sqlite-*"):
         left.unlink()
     assert "has files already" in other.refusal("restore", "--from", str(backup))
+
+
+def test_a_terminal_shows_how_many_files_are_copied(source: Command, other: Command) -> None:
+    status, shown = typed(source, "backup", "--to", "copy")
+    assert status == 0
+    assert re.search(rf"Files +\S+ +100% +{DEMO_OBJECTS}/{DEMO_OBJECTS} ", shown)
+    # Elsewhere it is not shown.
+    assert source.run("backup", "--to", "another").stderr == ""
 
 
 def alter_object(backup: Path) -> None:
@@ -118,11 +127,17 @@ def test_what_cannot_be_backed_up_or_restored_is_refused_in_a_sentence(
     said = other.refusal("restore", "--from", str(backup), **secret)
     assert "made with another DUOGRAPH_SECRET_KEY" in said
     assert "--unsigned" in said
-    checked = other.json("restore", "--check", "--unsigned", "--from", str(backup), **secret)
-    assert checked["has_secret"] is False
+    unsigned = ("restore", "--check", "--unsigned", "--from", str(backup))
+    assert other.json(*unsigned, **secret)["has_secret"] is False
+    assert "set that one before you serve" in other.run(*unsigned, **secret).stderr
+    assert other.run(*unsigned).stderr == ""
     postgresql = {"DUOGRAPH_DATABASE_URL": "postgresql://ada@127.0.0.1:1/duograph"}
     assert "docs/backup.md" in source.refusal("backup", "--to", "other", **postgresql)
     assert "sqlite:///PATH" in other.refusal("restore", "--from", str(backup), **postgresql)
+    (source.directory / "empty.sqlite").touch()
+    no_tables = {"DUOGRAPH_DATABASE_URL": "sqlite:///empty.sqlite"}
+    assert "nothing to back up" in source.refusal("backup", "--to", "other", **no_tables)
+    assert not (source.directory / "other").exists()
     s3 = {"DUOGRAPH_OBJECT_STORE": "s3://bucket"}
     assert "set DUOGRAPH_OBJECT_STORE" in other.refusal("restore", "--from", str(backup), **s3)
     assert source.json("backup", "--to", "rows", **s3)["objects"] == 0

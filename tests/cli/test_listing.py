@@ -4,6 +4,7 @@ import pytest
 
 from tests.cli.conftest import OWNER
 from tests.support.commands.command import Command
+from tests.support.commands.typed import typed
 
 GRACE = "grace@example.com"
 REDIRECT = ("--redirect-uri", "https://app.example.com/callback")
@@ -70,6 +71,15 @@ def test_what_cannot_be_undone_is_asked_for(command: Command, grace: str) -> Non
         said = command.refusal(*arguments, status=2)
         assert said == "This cannot be undone: add --yes, or run it in a terminal."
     assert command.json("users", "show", grace)["email"] == grace
+
+
+def test_a_terminal_asks_before_it_deletes(command: Command, grace: str) -> None:
+    status, shown = typed(command, "users", "delete", grace, lines=["n"])
+    assert (status, "This cannot be undone. Continue? [y/N]: n" in shown) == (130, True)
+    assert command.json("users", "show", grace)["email"] == grace
+    status, shown = typed(command, "users", "delete", grace, lines=["y"])
+    assert (status, f"Deleted the user {grace}" in shown) == (0, True)
+    assert [user["email"] for user in command.json("users", "list")["users"]] == [OWNER]
 
 
 def test_workspaces_are_listed_and_shown(command: Command) -> None:

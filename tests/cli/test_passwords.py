@@ -1,47 +1,20 @@
 """Passwords of commands: typed twice into a terminal or piped in, and never arguments."""
 
-import os
-import pty
-import re
-
 from tests.support.commands.command import Command
-from tests.support.measures.patience import PATIENCE_SECONDS
+from tests.support.commands.typed import typed
 
-PROMPT = re.compile(r"(?:Password|confirmation): ")
 GRACE = ("users", "create", "--email", "grace@example.com")
 
 
-def typed(command: Command, *lines: str) -> tuple[int, str]:
-    """The exit status and what a terminal shows, into which the lines are typed, one at each prompt."""
-    ours, terminal = pty.openpty()
-    files = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
-    with command.start(*GRACE, **files, new_session=True) as process:
-        os.close(terminal)
-        shown = ""
-        for line in lines:
-            before = len(PROMPT.findall(shown))
-            while len(PROMPT.findall(shown)) == before:
-                shown += os.read(ours, 1024).decode()
-            os.write(ours, f"{line}\n".encode())
-        process.wait(PATIENCE_SECONDS)
-    try:
-        while rest := os.read(ours, 1024):
-            shown += rest.decode()
-    except OSError:  # The terminal's other end is closed.
-        pass
-    os.close(ours)
-    return process.returncode, shown
-
-
 def test_a_terminal_is_asked_twice_and_shows_nothing(own_start: Command) -> None:
-    status, shown = typed(own_start, "an orchard lantern", "an orchard lantern")
+    status, shown = typed(own_start, *GRACE, lines=["an orchard lantern", "an orchard lantern"])
     assert (status, "Created the user grace@example.com" in shown) == (0, True)
     assert "orchard" not in shown
 
 
 def test_two_passwords_that_differ_are_asked_for_again(command: Command) -> None:
     right = "an orchard lantern"
-    status, shown = typed(command, right, "another lantern", right, right)
+    status, shown = typed(command, *GRACE, lines=[right, "another lantern", right, right])
     assert (status, "do not match" in shown) == (0, True)
 
 

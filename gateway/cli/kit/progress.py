@@ -19,11 +19,9 @@ from rich.text import Text
 
 
 class CountColumn(ProgressColumn):
-    """How many of how many are done: `1,250,000/9,800,000`; nothing while the number is unknown."""
+    """How many of how many are done: `1,250,000/9,800,000`."""
 
     def render(self, task: Task) -> Text:
-        if task.total is None:
-            return Text()
         total = f"{task.total:,.0f}"
         return Text(f"{task.completed:,.0f}".rjust(len(total)) + f"/{total}", style="progress.download")
 
