@@ -4,12 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 import pytest_asyncio
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from sqlalchemy import Column, Connection, ForeignKeyConstraint, PrimaryKeyConstraint, Uuid
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from gateway.cli.upkeep import distribute
+from gateway.cli.upkeep.distribute import Copying
 from storage.migrations.tenant_tables import create_tenant_table
 from storage.tables.registry import METADATA
 from tests.support.commands.command import Command
@@ -66,6 +69,25 @@ def test_sqlite_is_refused(command: Command) -> None:
     assert "DUOGRAPH_DATABASE_URL" in command.refusal("distribute")
     assert "DUOGRAPH_DATABASE_URL" in command.refusal("distribute", "--dry-run")
     assert "not distributed" in command.refusal("workspaces", "move", "acme", "worker-2")
+
+
+def test_each_step_says_how_many_rows_it_copies_and_how_long_the_rest_will_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(distribute, "monotonic", lambda: 110.0)
+    copying = Copying({"customers": 1_000, "shares": 0, "events": 3_000}, began=100.0)
+    comments = []
+    for table in ("customers", "shares", None, "events", None):
+        copying.begin(table)
+        comments.append(copying.comment)
+    assert comments == [
+        "  -- 1,000 rows; 0 of 4,000 are done",
+        "",
+        "",
+        "  -- 3,000 rows; 1,000 of 4,000 are done, about 0:00:30 left",
+        "",
+    ]
+    assert (copying.done, copying.total) == (4_000, 4_000)
 
 
 async def test_a_revision_makes_a_table_of_workspaces_with_its_foreign_keys(plain: Command) -> None:

@@ -14,6 +14,9 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from storage.copies.marks import Mark, State, set_mark
+from storage.engine.database import Database
+from storage.migrations.revisions import newest_revision
 from tests.support.commands.command import Command
 from tests.support.commands.moves import (
     change,
@@ -70,6 +73,14 @@ async def target(url: str) -> AsyncIterator[asyncpg.Connection]:
     connection = await asyncpg.connect(plain(url))
     yield connection
     await connection.close()
+
+
+async def mark(command: Command, state: State) -> None:
+    """Mark the command's file as a move to another database does."""
+    database = Database(f"sqlite+aiosqlite:///{file_of(command)}")
+    async with database.write() as connection:
+        await set_mark(connection, Mark(state, "postgresql://elsewhere/shop"))
+    await database.close()
 
 
 async def test_every_row_is_moved_and_the_file_is_not_served_again(
@@ -211,3 +222,52 @@ async def test_the_doctor_says_what_a_move_means_for_each_database(source: Comma
     assert "The data was moved to postgresql://" in message
     assert "set DUOGRAPH_DATABASE_URL to it" in message
     assert finding(DUOGRAPH_DATABASE_URL=url) == (0, "postgresql, at the newest revision")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--to", "sqlite:///other.sqlite"), "--to should be postgresql://USER@HOST/NAME"),
+        (("--to", "mysql://db/shop"), "--to should be postgresql://USER@HOST/NAME"),
+        ((), "Say where to: --to postgresql://USER@HOST/NAME, or --undo."),
+        (("--to", "postgresql://127.0.0.1:1/shop", "--undo"), "Say where to: "),
+    ],
+)
+def test_a_move_to_nowhere_is_a_usage_error(
+    command: Command, arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert command.refusal("move", *arguments, status=2).startswith(sentence)
+
+
+def test_what_is_no_file_at_the_newest_revision_is_not_moved(command: Command) -> None:
+    to = ("move", "--to", "postgresql://127.0.0.1:1/shop")
+    said = command.refusal(*to, DUOGRAPH_DATABASE_URL="postgresql://127.0.0.1:1/duograph")
+    assert said == "Only SQLite is moved: DUOGRAPH_DATABASE_URL should be that of the file."
+    (command.directory / "empty.sqlite").touch()
+    said = command.refusal(*to, DUOGRAPH_DATABASE_URL="sqlite:///empty.sqlite")
+    assert said == (
+        "The database has no tables yet: run `duograph migrate`. This is about DUOGRAPH_DATABASE_URL."
+    )
+    said = command.refusal("move", "--undo", "--yes")
+    assert said == "No move from this database has begun: there is nothing to undo."
+
+
+async def test_a_file_is_moved_to_one_place_at_a_time(command: Command, url: str) -> None:
+    await mark(command, State.MOVING)
+    said = command.refusal("move", "--to", url)
+    assert said.startswith("A move to postgresql://elsewhere/shop began on ")
+    assert said.endswith("go on with it, or `duograph move --undo` first.")
+
+
+async def test_a_moved_file_is_neither_recommended_nor_migrated(command: Command) -> None:
+    await mark(command, State.MOVED)
+    outcome = command.run("doctor", "--json")
+    (failed,) = [check for check in json.loads(outcome.stdout)["checks"] if not check["ok"]]
+    assert (outcome.status, failed["name"]) == (1, "database")
+    assert failed["message"].startswith("The data was moved to postgresql://elsewhere/shop on ")
+    with closing(sqlite3.connect(file_of(command))) as connection, connection:
+        older = f"{int(newest_revision()) - 1:04}"
+        connection.execute("UPDATE alembic_version SET version_num = ?", (older,))
+    said = command.refusal("migrate")
+    assert said.startswith("A move that began on ")
+    assert "finish the move with the version that began it, or `duograph move --undo`." in said

@@ -5,6 +5,7 @@ import subprocess
 from urllib.parse import urlsplit
 
 import pytest
+from aiohttp import web
 
 from gateway.cli.administration.triggers import TRIGGERS
 from storage.changes.kinds import ChangeKind
@@ -36,7 +37,7 @@ async def test_what_changes_is_sent_signed_to_a_receiver_also_after_the_gateway_
     async with TcpProxy.before(urlsplit(site[0]).port) as proxy:
         listening = empty.start(
             *("webhooks", "listen", "--forward", receiver.url, "--secret", SECRET),
-            *("--kind", "customer.created", "--workspace", site[1].slug),
+            *("--kind", "customer.created", "--kind", "events.ingested", "--workspace", site[1].slug),
             *("--gateway", f"http://127.0.0.1:{proxy.port}", "--token", site[1].token),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -48,17 +49,27 @@ async def test_what_changes_is_sent_signed_to_a_receiver_also_after_the_gateway_
                 proxy.refusing = True
                 proxy.cut()
                 assert "does not answer" in await asyncio.to_thread(listening.stderr.readline)
-                for kind in ("share.created", "customer.created"):
+                for kind in ("share.created", "customer.created", "events.ingested"):
                     made = await asyncio.to_thread(empty.run, "webhooks", "trigger", kind, *options)
                     assert made.stdout == f"Made one {kind}.\n"
                 proxy.refusing = False
 
                 async def arrived():
-                    return receiver.received or None
+                    return len(receiver.received) == 2
 
-                (received,) = await until(arrived)
+                await until(arrived)
+                said = [await asyncio.to_thread(listening.stdout.readline) for _ in range(3)]
             finally:
-                listening.kill()
+                listening.terminate()
+    assert [line.partition(" after ")[0] for line in said] == [
+        f"Sending to {receiver.url}; Ctrl-C ends it.\n",
+        "customer.created  200",
+        "events.ingested  200",
+    ]
+    received, ingested = receiver.received
+    assert ingested.verified(SECRET)["type"] == "events.ingested"
+    # It is of no single resource.
+    assert "duograph-resource-id" not in ingested.headers
     content = received.verified(SECRET)
     assert content["type"] == "customer.created"
     assert content["data"]["name"].startswith("Made by duograph")
@@ -89,3 +100,14 @@ def test_what_is_wrong_is_said_in_a_sentence(empty, options, arguments, sentence
     assert outcome.status in (1, 2)
     assert sentence in outcome.stderr
     assert "Traceback" not in outcome.stderr
+
+
+async def test_a_gateway_that_cannot_answer_now_is_told_from_one_that_refuses(empty):
+    async def answer(_):
+        return web.json_response({"error": "unavailable", "detail": "It is being moved."}, status=503)
+
+    receiver = await Receiver(answer).start()
+    asked = ("webhooks", "trigger", "share.created", "--gateway", receiver.url, "--token", "dg_wat_token")
+    said = await asyncio.to_thread(empty.run, *asked)
+    await receiver.stop()
+    assert (said.status, said.stderr) == (1, "The gateway cannot answer now (503): It is being moved.\n")
