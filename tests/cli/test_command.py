@@ -47,6 +47,23 @@ def test_a_database_of_a_newer_version_says_what_to_do_after_a_rollback(
     )
 
 
+def test_a_database_of_an_older_version_asks_for_a_migration(command: Command) -> None:
+    older = f"{int(newest_revision()) - 1:04}"
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (older,))
+    assert command.refusal("tokens", "list") == (
+        f"The database is at revision {older}, but this version needs {newest_revision()}: run "
+        "`duograph migrate`."
+    )
+
+
+def test_what_the_database_refuses_is_one_sentence_without_the_statement(command: Command) -> None:
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection, connection:
+        connection.execute("ALTER TABLE credentials RENAME TO lost")
+    said = command.refusal("tokens", "list")
+    assert said == "The database refused a statement: no such table: credentials"
+
+
 def test_a_database_older_than_the_oldest_revision_says_what_upgrades_it(command: Command) -> None:
     with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '0011'")

@@ -14,6 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
+from gateway.cli.demo.entry import Entry
+from gateway.cli.serving.announcement import Announcement
+from gateway.settings.settings import Settings
 from gateway.web.entrance.demo import LINK_SECONDS, DemoEntrance
 from storage.engine.database import Database
 from storage.migrations.revisions import current_revision, newest_revision
@@ -117,6 +120,13 @@ def test_the_link_ends_after_an_hour(monkeypatch: pytest.MonkeyPatch, seconds: i
     monkeypatch.setattr(clock, lambda: 1000.0 + seconds)
     assert not entrance.claim("a guess")
     assert entrance.claim(entrance.link.partition("code=")[2]) is works
+
+
+def test_without_the_demo_user_only_the_token_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = Entry("dg_wat_token", datetime(2030, 1, 2, tzinfo=UTC), "demo@example.com", None)
+    Announcement("http://localhost:8000", Settings(), entry, None).show(as_json=False)
+    _, *lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["", "A token for the workspace demo, until 2030-01-02:", "dg_wat_token"]
 
 
 @pytest.mark.parametrize(

@@ -38,20 +38,23 @@ def test_each_fault_is_shown_with_its_remedy_and_fails_the_command(empty: Comman
         DUOGRAPH_REDIS_URL="redis://127.0.0.1:1",
         DUOGRAPH_OBJECT_STORE="file/objects",
         DUOGRAPH_SMTP_URL="smtp://ada:hush@127.0.0.1:1",
+        DUOGRAPH_CLAMD_URL="tcp://127.0.0.1:1",
     )
     checks = {check["name"]: check for check in json.loads(outcome.stdout)["checks"]}
     assert [name for name, check in checks.items() if not check["ok"]] == [
         "database",
         "object store",
+        "scanner",
         "redis",
         "mail",
     ]
     assert "run `duograph migrate`" in checks["database"]["message"]
     assert "correct its permissions or DUOGRAPH_OBJECT_STORE" in checks["object store"]["message"]
+    assert "start clamd, or correct DUOGRAPH_CLAMD_URL" in checks["scanner"]["message"]
     assert "correct DUOGRAPH_REDIS_URL" in checks["redis"]["message"]
     assert checks["mail"]["message"] == "Emails cannot be sent (SMTPConnectError): correct DUOGRAPH_SMTP_URL."
     assert outcome.status == 1
-    named = "database, object store, redis, mail"
+    named = "database, object store, scanner, redis, mail"
     assert json.loads(outcome.stderr)["detail"] == f"These checks need attention: {named}."
 
 
@@ -107,11 +110,28 @@ REMOTE = {
 }
 
 
-def plain_connections(**settings: str) -> set[str]:
+def warned_of(workers: int = 1, **settings: str) -> list[tuple[str, str]]:
+    """What is warned of in production."""
     production = {"DUOGRAPH_ENV": "production", "DUOGRAPH_SECRET_KEY": "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"}
     places = {"DUOGRAPH_BASE_URL": "https://api.example.com/api", "DUOGRAPH_OBJECT_STORE": "s3://duograph"}
-    warned = warnings_of(Settings.from_environ({**production, **places, **settings}), workers=1)
-    return {topic for topic, sentence in warned if "DUOGRAPH_PLAIN_HOSTS" in sentence}
+    return [*warnings_of(Settings.from_environ({**production, **places, **settings}), workers)]
+
+
+def plain_connections(**settings: str) -> set[str]:
+    return {topic for topic, sentence in warned_of(**settings) if "DUOGRAPH_PLAIN_HOSTS" in sentence}
+
+
+def test_mails_from_nobody_are_warned_of_and_what_is_all_set_is_not() -> None:
+    everything = {
+        "DUOGRAPH_DATABASE_URL": "postgresql:///duograph?host=/run/postgresql",
+        "DUOGRAPH_TRUSTED_PROXIES": "10.0.0.0/8",
+        "DUOGRAPH_REDIS_URL": "redis://127.0.0.1",
+        "DUOGRAPH_SMTP_URL": "smtps://mail.example.com",
+    }
+    sender = {"DUOGRAPH_MAIL_FROM": "Shop <shop@example.com>"}
+    assert warned_of(workers=4, **everything, **sender) == []
+    ((topic, sentence),) = warned_of(workers=4, **everything)
+    assert (topic, sentence.rpartition(": ")[2]) == ("mail", "set DUOGRAPH_MAIL_FROM.")
 
 
 def test_plain_connections_to_other_machines_are_warned_of() -> None:

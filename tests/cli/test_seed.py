@@ -7,6 +7,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -65,7 +66,8 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Command:
 
 
 def test_each_seed_is_a_workspace_of_its_own_with_all_that_opens_it(empty: Command) -> None:
-    first, second = empty.json("seed"), empty.json("seed", "--sessions", "10", "--days", "5")
+    bucket = {"DUOGRAPH_OBJECT_STORE": "s3://demo", "DUOGRAPH_S3_ENDPOINT": "http://127.0.0.1:1"}
+    first, second = empty.json("seed"), empty.json("seed", "--sessions", "10", "--days", "5", **bucket)
     assert first.keys() == {"workspace", "workspace_token", "user", "personal_token"}
     assert first["user"].keys() == {"email", "password"}
     assert (first["workspace"]["slug"], first["workspace"]["status"]) == ("demo", "active")
@@ -75,6 +77,10 @@ def test_each_seed_is_a_workspace_of_its_own_with_all_that_opens_it(empty: Comma
     assert first["personal_token"].startswith("dg_pat_")
     listed = {token["workspace"] for token in empty.json("tokens", "list")["tokens"]}
     assert listed == {None, "demo", second["workspace"]["slug"]}
+    # A directory gets files, a bucket none.
+    with closing(sqlite3.connect(empty.directory / "var/duograph.sqlite")) as database:
+        of_files = database.execute("SELECT DISTINCT workspace_id FROM files").fetchall()
+    assert of_files == [(UUID(first["workspace"]["id"]).hex,)]
 
 
 def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(busy: Command) -> None:
@@ -105,6 +111,8 @@ def test_what_is_kept_of_a_seed_is_what_its_rows_say_and_is_rebuilt_if_not(
     assert (refused.status, "1 totals differ from the rows" in refused.stderr) == (1, True)
     assert copy.json("totals", "rebuild") == {"totals": verified["totals"], "differences": 1}
     assert copy.json("totals", "verify")["differences"] == 0
+    assert copy.json("totals", "verify", "--workspace", "demo") == {**verified, "differences": 0}
+    assert "no workspace with the slug nowhere" in copy.refusal("totals", "verify", "--workspace", "nowhere")
 
 
 def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: Path) -> None:

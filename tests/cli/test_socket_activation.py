@@ -67,6 +67,15 @@ def test_a_client_that_connects_between_two_servers_is_answered_by_the_second(
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+def test_the_port_of_the_given_socket_cannot_serve_metrics_too(
+    giving: Giving, listener: socket.socket
+) -> None:
+    port = listener.getsockname()[1]
+    handed = [listener.fileno()]
+    refused = giving(listener).refusal("serve", handed=handed, DUOGRAPH_METRICS_PORT=str(port))
+    assert refused == f"Port {port} serves the API: choose another DUOGRAPH_METRICS_PORT."
+
+
 def test_another_kind_of_socket_is_refused(giving: Giving) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", 0))

@@ -1,5 +1,6 @@
 """How much is stored, from the command line and on both databases."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -49,8 +50,16 @@ def test_a_workspace_has_its_own_rows(command: Command) -> None:
     assert "Files: 0 B." in command.run("storage", "--workspace", "acme").stdout
 
 
-def test_the_largest_workspaces_are_listed(command: Command) -> None:
+def test_the_largest_workspaces_are_listed(command: Command, seeded: Command) -> None:
     assert command.json("storage", "--top", "3") == {"workspaces": []}
+    assert command.run("storage", "--top", "3").stdout == "No workspace has anything.\n"
+    (demo,) = seeded.json("storage", "--top", "3")["workspaces"]
+    assert demo["slug"] == "demo"
+    heading, row, *_ = seeded.run("storage", "--top", "3").stdout.splitlines()
+    assert heading.split() == ["WORKSPACE", "ROWS", "SIZE", "FILES"]
+    assert re.split(" {2,}", row) == [
+        *("demo", f"{demo['rows']:,}", _written(demo["bytes"]), _written(demo["file_bytes"])),
+    ]
 
 
 def test_a_workspace_that_does_not_exist_is_an_error(command: Command) -> None:

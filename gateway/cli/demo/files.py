@@ -55,14 +55,13 @@ async def add_files(ctx: Context) -> None:
     # Shares have some of their downloads in common, which are chosen from one list.
     kept: dict[Content, File] = {}
     for share in (await _shares(ctx)).values():
-        if share.name in contents:
-            image, downloads = contents[share.name]
-            media = await _upload(ctx, FileService.PRODUCT_MEDIA, image)
-            for each in downloads:
-                if each not in kept:
-                    kept[each] = await _upload(ctx, FileService.DOWNLOADABLE, each)
-            data = {"medias": [str(media.id)], "downloads": [str(kept[each].id) for each in downloads]}
-            await perform(ctx, update_share, id=share.id, data=data)
+        image, downloads = contents[share.name]
+        media = await _upload(ctx, FileService.PRODUCT_MEDIA, image)
+        for each in downloads:
+            if each not in kept:
+                kept[each] = await _upload(ctx, FileService.DOWNLOADABLE, each)
+        data = {"medias": [str(media.id)], "downloads": [str(kept[each].id) for each in downloads]}
+        await perform(ctx, update_share, id=share.id, data=data)
 
 
 async def add_purchases(ctx: Context) -> None:
