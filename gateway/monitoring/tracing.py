@@ -62,8 +62,6 @@ class Tracing:
         The SDK would try for half a minute, in which what stops the gateway kills it, before its log lines
         and counts are written.
         """
-        if self._provider is None:
-            return
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
         def shut_down() -> None:

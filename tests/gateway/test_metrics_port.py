@@ -25,6 +25,7 @@ from oauth.scopes import Scope
 from rest_compat.api import operation_routes
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
+from tests.support.callers.leaving import give_up
 from tests.support.callers.surfaces import GraphQL, Refused, Rest
 from tests.support.measures.scraping import Scraped, difference
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
@@ -87,6 +88,14 @@ async def test_requests_are_counted_by_operation_surface_and_outcome(
     assert grown("duograph_request_seconds_count", **seconds) == 1
     assert grown("duograph_request_seconds_bucket", le="+Inf", **seconds) == 1
     assert grown("duograph_request_seconds_sum", **seconds) > 0
+
+
+async def test_a_caller_that_goes_away_is_counted_as_disconnected(monitored: Gateway, owner: Tenant) -> None:
+    before = await scrape(monitored)
+    assert await give_up(monitored.app, owner.token) == []
+    grown = difference(before, await scrape(monitored))
+    labels = {"surface": "rest", "operation": "create_share", "outcome": "disconnected"}
+    assert grown("duograph_requests_total", **labels) == 1
 
 
 @pytest.mark.both_databases
@@ -189,6 +198,18 @@ async def test_only_the_metrics_are_on_their_port(monitored: Gateway) -> None:
     assert (await monitored.client.get(f"{address}/api/shares/")).status_code == 404
     assert (await monitored.client.post(f"{address}/metrics")).status_code == 405
     assert (await monitored.client.get("/metrics")).status_code == 404
+
+
+async def test_a_connection_that_prometheus_keeps_ends_with_the_gateway(
+    database_url: str, tmp_path: Path
+) -> None:
+    async for gateway in run_gateway(database_url, tmp_path, metrics_port=0):
+        address = gateway.app.monitoring.listener.getsockname()
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+    assert (await reader.read()).startswith(b"# HELP ")
+    writer.close()
 
 
 async def test_without_settings_nothing_watches(gateway: Gateway) -> None:

@@ -15,6 +15,7 @@ from gateway.monitoring.statements import MOST_LINES, Statements
 from storage.engine.database import Database
 from tests.support.callers.surfaces import GraphQL, Rest
 from tests.support.measures.log_lines import own_log_lines
+from tests.support.measures.scraping import Scraped
 from tests.support.servers.gateways import Gateway, make_tenant, run_gateway
 
 pytestmark = pytest.mark.both_databases
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest_asyncio.fixture
 async def watching(database_url: str, tmp_path: Path) -> AsyncIterator[Gateway]:
-    async for gateway in run_gateway(database_url, tmp_path, slow_statement_ms=50):
+    async for gateway in run_gateway(database_url, tmp_path, slow_statement_ms=50, metrics_port=0):
         yield gateway
 
 
@@ -44,6 +45,9 @@ async def test_a_statement_that_waits_for_a_lock_is_logged_with_its_operation(
         assert found[0]["log_level"] == "warning"
         assert found[0]["milliseconds"] >= 50
     await other.close()
+    address, port = watching.app.monitoring.listener.getsockname()
+    scraped = Scraped.of(await watching.client.get(f"http://{address}:{port}/metrics"))
+    assert scraped.value("duograph_slow_statements_total") >= 2
 
 
 def is_of_the_locked_change(line: dict[str, Any], other: Database) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -9,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 import pytest_asyncio
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -16,12 +18,16 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from gateway.app import create_app
 from gateway.monitoring import monitoring
+from gateway.monitoring.tracing import Tracing
 from gateway.settings.settings import Settings, SettingsError
 from tests.support.callers.examples import EXAMPLES
+from tests.support.callers.leaving import give_up
 from tests.support.callers.surfaces import GraphQL, Refused, Rest
 from tests.support.callers.world import make_world
+from tests.support.measures.patience import until
 from tests.support.measures.request_log import request_log
 from tests.support.servers.gateways import Gateway, Tenant, make_tenant, run_gateway
+from tests.support.servers.receiver import Receiver
 
 pytestmark = pytest.mark.both_databases
 
@@ -131,6 +137,24 @@ async def test_the_line_of_a_request_has_the_trace_that_its_header_names(traced:
     assert all(len(id) == 32 for id in ids)
 
 
+async def test_a_trace_that_its_caller_does_not_record_is_not_recorded_here(traced: Traced) -> None:
+    trace = uuid4().hex
+    asking = traced.rest.with_headers(traceparent=f"00-{trace}-{PARENT}-00")
+    with request_log() as lines:
+        await asking.list_shares()
+        ids = [line["trace_id"] for line in lines() if line["path"] == "/api/shares/"]
+    assert ids == [trace]
+    assert traced.of_trace(trace) == []
+
+
+async def test_a_request_that_its_caller_gives_up_has_a_span_without_a_status(traced: Traced) -> None:
+    trace, header = own_trace()
+    await give_up(traced.gateway.app, traced.tenant.token, (b"traceparent", header.encode()))
+    request = named(traced.of_trace(trace), "POST /api/shares/")
+    assert "http.response.status_code" not in (request.attributes or {})
+    assert request.status.status_code is StatusCode.UNSET
+
+
 async def test_nothing_that_a_caller_sent_is_in_a_span(traced: Traced) -> None:
     world = await make_world(
         traced.rest,
@@ -212,3 +236,52 @@ def test_traces_without_their_packages_say_what_to_install(
     assert monitoring.Monitoring(settings, TracerProvider()).tracing is not None
     with pytest.raises(SettingsError, match=r"pip install 'duograph\[traces\]'"):
         create_app(settings)
+
+
+def test_a_span_that_ends_elsewhere_leaves_that_place_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing = Tracing(provider)
+    tracing.start()
+    span = copy_context().run(tracing.begin_operation, "left behind")
+    assert span is not None
+    copy_context().run(span.end, 200)
+    assert [each.name for each in exporter.get_finished_spans()] == ["left behind"]
+    assert caplog.records == []
+
+
+def test_a_process_that_has_not_started_to_serve_begins_no_span() -> None:
+    tracing = Tracing(TracerProvider(shutdown_on_exit=False))
+    assert tracing.begin("GET", None) is None
+    assert tracing.begin_operation("list_shares") is None
+    assert tracing.begin_delivery(1) is None
+    assert tracing.statement("SELECT 1") is None
+    tracing.start()
+    assert tracing.begin_delivery(1) is not None
+
+
+@pytest.mark.parametrize(("variable", "name"), [("", "duograph"), ("shop", "shop")])
+async def test_spans_are_sent_over_otlp_by_the_name_of_the_service(
+    variable: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector = await Receiver().start()
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.removesuffix("/hooks"))
+    monkeypatch.setenv("OTEL_SERVICE_NAME", variable)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    tracing = Tracing()
+    tracing.start()
+    span = copy_context().run(tracing.begin_delivery, 1)
+    assert span is not None
+    copy_context().run(span.end)
+    await tracing.close()
+
+    async def sent() -> bool:
+        return collector.received != []
+
+    await until(sent)
+    await collector.stop()
+    (request,) = collector.received
+    (of_service,) = ExportTraceServiceRequest.FromString(request.body).resource_spans
+    names = {each.key: each.value.string_value for each in of_service.resource.attributes}
+    assert (request.path, names["service.name"]) == ("/v1/traces", name)
+    assert [each.name for each in of_service.scope_spans[0].spans] == ["deliver mail"]
