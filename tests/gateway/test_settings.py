@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
 
@@ -92,6 +93,10 @@ def test_a_database_address_needs_no_driver(given: str, kept: str) -> None:
         ("BASE_URL", "shop.example.com/api", "it should begin with http:// or https://"),
         ("REDIS_URL", "127.0.0.1:6379", "it should begin with redis://"),
         ("REDIS_URL", "redis://:hush/hush@127.0.0.1", "in a password, write / ? # : @ as %2F"),
+        ("S3_SECRET_ACCESS_KEY", "hush", "it goes with DUOGRAPH_S3_ACCESS_KEY_ID: set both or neither"),
+        ("CLAMD_URL", "http://hush:3310", "it should be tcp://HOST:PORT or unix:///PATH"),
+        ("CLAMD_URL", "tcp://scanner:hush", "it should be tcp://HOST:PORT or unix:///PATH"),
+        ("ROW_QUOTAS", "events=9007199254740992", "events can be at most 9007199254740991"),
         ("DATABSE_URL", "", "is not a setting: correct its name or unset it."),
     ],
 )
@@ -104,6 +109,12 @@ def test_what_cannot_be_used_is_named_and_never_repeated_where_it_may_be_secret(
     assert said.startswith(f"DUOGRAPH_{name} ")
     assert reason in said
     assert "hush" not in said
+
+
+@pytest.mark.parametrize("given", ["10.0.0.0/8, 2001:db8::/32", ["10.0.0.0/8", "2001:db8::/32"]])
+def test_networks_of_webhooks_are_a_text_or_a_list(given: str | list[str]) -> None:
+    networks = Settings.model_validate({"webhook_allow": given}).webhook_allow
+    assert networks == (IPv4Network("10.0.0.0/8"), IPv6Network("2001:db8::/32"))
 
 
 def test_production_needs_a_secret_of_its_own() -> None:
