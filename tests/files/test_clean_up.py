@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from resolvers.files.clean_up import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
+from resolvers.operations import runner
 from storage.clock import now
 from storage.objects.interface import ObjectMissing, UploadUnknown
 from storage.rows.rows import table_of
@@ -93,6 +94,35 @@ async def test_a_refused_file_leaves_no_upload(rest, services, monkeypatch):
     await refused(key.create_file(data=new_file(name="other.zip")), 409, "idempotency_conflict")
     assert (await rest.list_files())["meta"]["total"] == 1
     assert aborted == []
+    assert (await rest.get_file(id=file["id"]))["upload"]["parts"][0]["url"]
+
+
+async def test_a_retry_that_begins_before_the_first_request_has_ended_leaves_no_upload(
+    rest, services, monkeypatch
+):
+    key = rest.with_headers(idempotency_key=uuid4().hex)
+    file = await key.create_file(data=new_file())
+    begun, aborted = [], []
+    begin, abort = services.objects.begin, services.objects.abort
+
+    async def noting_begin(path, *arguments, **others):
+        begun.append((await begin(path, *arguments, **others), path))
+        return begun[-1][0]
+
+    async def noting_abort(*upload):
+        aborted.append(upload)
+        await abort(*upload)
+
+    async def is_no_retry_yet(*_):
+        return False
+
+    monkeypatch.setattr(services.objects, "begin", noting_begin)
+    monkeypatch.setattr(services.objects, "abort", noting_abort)
+    # It looks before the first request commits, which no request can time.
+    monkeypatch.setattr(runner, "_is_retry", is_no_retry_yet)
+    assert (await key.create_file(data=new_file()))["id"] == file["id"]
+    assert len(begun) == 1
+    assert aborted == begun
     assert (await rest.get_file(id=file["id"]))["upload"]["parts"][0]["url"]
 
 

@@ -4,8 +4,10 @@ import asyncio
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
+from resolvers.customers.portal_access import lock_customers
+from resolvers.portal import codes
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.customers.portal_codes import PortalCodeRow
@@ -27,6 +29,20 @@ async def test_of_two_simultaneous_uses_of_a_code_one_succeeds(entrance, custome
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
     assert [refusal.code for refusal in refusals] == ["invalid_code"] * 3
+
+
+async def test_a_code_that_is_cleaned_up_while_it_is_entered_is_over(
+    entrance, customer, address, monkeypatch
+):
+    """What takes its row away comes between the look for it and its lock, at which only a mock can be."""
+    code = await entrance.code(address)
+
+    async def lock(connection, workspace, entrants):
+        await connection.execute(delete(_codes).where(_codes.c.workspace_id == workspace.id))
+        await lock_customers(connection, workspace, entrants)
+
+    monkeypatch.setattr(codes, "lock_customers", lock)
+    await entrance.refuse(address, code)
 
 
 async def test_a_code_ends_after_30_minutes(entrance, gateway, tenant, customer, address):
