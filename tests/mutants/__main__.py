@@ -2,8 +2,9 @@
 
 SEED draws COUNT sites in the functions of resolvers/, storage/metrics/ and oauth/. One run of the tests tells
 which of them reach which site. Then each site is changed in turn, and its tests run, those on SQLite before
-those on PostgreSQL and the quickest of each file first, until one fails. WORKERS processes do so side by
-side. Prints the changes that no test noticed, and a table by folder.
+those on PostgreSQL and the quickest of each file first, until one fails. Few are tried for each site, and
+many more for those that these did not notice: thousands of tests reach what every request passes. WORKERS
+processes do so side by side. Prints the changes that no test noticed, and a table by folder.
 """
 
 import json
@@ -41,7 +42,7 @@ LEFT_OUT = [
     "test_openapi_fuzz",
     "test_scripts",
 ]
-FEW_TESTS, MOST_TESTS = 10, 60
+FEW_TESTS, TRIED_AT_FIRST, MOST_TESTS = 10, 60, 600
 
 
 def main() -> int:
@@ -50,18 +51,17 @@ def main() -> int:
         print(f"Running the tests to see which of {COUNT} sites they reach", file=sys.stderr)
         tests = _tests_by_site(Path(folder) / "reached")
         print(f"Changing each of the {len(tests)} sites that they reach", file=sys.stderr)
-        plans = [dict([*tests.items()][part::WORKERS]) for part in range(WORKERS)]
-        notes = [Path(folder) / f"caught_{part}" for part in range(WORKERS)]
-        with ThreadPoolExecutor(WORKERS) as threads:
-            parts = threads.map(_caught, notes, plans)
-            caught = {number: test for part in parts for number, test in part.items()}
+        caught = _caught(Path(folder), "few", {n: ids[:TRIED_AT_FIRST] for n, ids in tests.items()})
+        more = {n: ids[TRIED_AT_FIRST:] for n, ids in tests.items() if n not in caught}
+        print(f"Trying more tests of the {len(more)} that were not noticed", file=sys.stderr)
+        caught |= _caught(Path(folder), "many", more)
     _tell(sites, caught)
     return 0
 
 
 def _tests_by_site(notes: Path) -> dict[int, list[str]]:
     """Tests that reach each site and pass, the first of which are on SQLite or on no database."""
-    _run_tests(notes, {}, "-n", str(WORKERS))
+    _run_tests(notes, {}, WORKERS)
     seconds: dict[str, float] = {}
     reached: dict[int, list[str]] = defaultdict(list)
     for line in _lines(notes):
@@ -74,7 +74,7 @@ def _tests_by_site(notes: Path) -> dict[int, list[str]]:
         for on_postgresql in (False, True)
     ]
     return {
-        number: [test for taken in by_database for test in _chosen(tests, taken)]
+        number: _chosen(tests, by_database[0]) + _chosen(tests, by_database[1])
         for number, tests in reached.items()
     }
 
@@ -97,17 +97,20 @@ def _from_each_file(tests: Iterable[str], seconds: Mapping[str, float]) -> list[
     return [test for turn in zip_longest(*of_file.values()) for test in turn if test is not None]
 
 
-def _caught(notes: Path, tests: Mapping[int, Sequence[str]]) -> dict[int, str]:
+def _caught(folder: Path, name: str, tests: Mapping[int, Sequence[str]]) -> dict[int, str]:
     """The test that noticed the change, by site."""
-    _run_tests(notes, {"tests": tests}, "-n", "0")
-    return {line["site"]: line["caught"] for line in _lines(notes) if line["caught"]}
+    plans = [dict([*tests.items()][part::WORKERS]) for part in range(WORKERS)]
+    notes = [folder / f"{name}_{part}" for part in range(WORKERS)]
+    with ThreadPoolExecutor(WORKERS) as threads:
+        list(threads.map(_run_tests, notes, [{"tests": plan} for plan in plans]))
+    return {line["site"]: line["caught"] for part in notes for line in _lines(part) if line["caught"]}
 
 
-def _run_tests(notes: Path, plan: Mapping[str, Any], *options: str) -> None:
+def _run_tests(notes: Path, plan: Mapping[str, Any], workers: int = 0) -> None:
     notes.touch()
     plan_file = notes.with_suffix(".plan")
     plan_file.write_text(json.dumps({**plan, "count": COUNT, "seed": SEED, "notes": str(notes)}))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.plugin", *options]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.mutants.plugin", "-n", str(workers)]
     left_out = [f"--ignore-glob=*{name}*" for name in LEFT_OUT]
     subprocess.run(
         [*command, *left_out, *FOLDERS_OF_TESTS],
