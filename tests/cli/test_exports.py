@@ -38,6 +38,11 @@ def test_an_export_goes_to_another_file_or_to_standard_output(empty: Command) ->
     assert refused.startswith("missing/mine.graphql cannot be written (No such file or directory)")
 
 
+def test_every_generated_page_is_there_as_the_code_makes_it() -> None:
+    there = {name: (docs.FOLDER / name).read_text().partition(f"\n{docs.BY_HAND}")[0] for name in pages()}
+    assert [name for name, page in pages().items() if page != there[name]] == []
+
+
 def test_pages_that_do_not_match_the_code_are_found_and_written_again_but_for_what_is_by_hand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

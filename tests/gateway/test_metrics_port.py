@@ -208,6 +208,8 @@ async def test_a_connection_that_prometheus_keeps_ends_with_the_gateway(
         reader, writer = await asyncio.open_connection(*address)
         writer.write(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+        # While a request arrives, no time limit ends the connection.
+        writer.write(b"GET /metrics HTTP/1.1\r\n")
     assert (await reader.read()).startswith(b"# HELP ")
     writer.close()
 
