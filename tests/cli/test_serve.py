@@ -28,7 +28,6 @@ def in_a_shell(line: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.long
 def has_ipv6() -> bool:
     """Whether this machine has its own address of IPv6."""
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
