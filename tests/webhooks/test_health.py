@@ -60,7 +60,9 @@ async def fail_since(sender, workspace, receiver, ago):
     made = await add_endpoint(workspace, receiver, "share.created")
     await create_share(workspace)
     delivery, _ = await when_attempted(sender, made)
-    await change(sender, _endpoints, await endpoint_row(sender, made), failing_since=now() - ago)
+    row = await endpoint_row(sender, made)
+    assert row.failing_since is not None
+    await change(sender, _endpoints, row, failing_since=row.failing_since - ago)
     await change(sender, _deliveries, delivery, due_at=now())
     return made
 
