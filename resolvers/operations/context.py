@@ -250,6 +250,8 @@ class Context:
         self, work: Callable[[Connection], Awaitable[Result]], *, replica: bool = False
     ) -> Result:
         """What `work` makes of a `snapshot`; with `replica` it may run twice, so it changes nothing else."""
+        if self.transaction is not None:
+            raise RuntimeError("A change takes no second connection: read with that of its transaction.")
         await self.go_apart()
         async with self.caller.turn():
             return await self.services.database.in_snapshot(

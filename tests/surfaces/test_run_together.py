@@ -5,6 +5,7 @@ The database is a stand-in that counts: a real one lends connections to backgrou
 
 import asyncio
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -48,6 +49,15 @@ class CountingDatabase:
 @pytest.fixture
 def ctx():
     return Context(SimpleNamespace(database=CountingDatabase()), Caller(None, None, "192.0.2.1", "request"))
+
+
+async def test_a_change_takes_no_second_connection_for_a_snapshot(ctx):
+    inside = replace(ctx, transaction=ctx.services.database)
+    async with inside.snapshot() as connection:
+        assert connection is inside.transaction
+    with pytest.raises(RuntimeError, match=r"^A change takes no second connection"):
+        await inside.in_snapshot(read_rows)
+    assert ctx.services.database.most == 0
 
 
 async def read_apart(ctx):
