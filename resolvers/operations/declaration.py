@@ -82,6 +82,11 @@ class Operation:
                 f"{self.resolver.__module__}.{self.name} needs a scope that writes, and does not declare "
                 "which changes it `causes`."
             )
+        if self.owners_only and (self.prepare is not None or not self.changes):
+            raise TypeError(
+                f"{self.resolver.__module__}.{self.name} is for owners, which is checked inside its change: "
+                "it needs a scope that writes, and has no `prepare`."
+            )
 
     def taking(self, filters: type[Filters]) -> "Operation":
         """The same operation for a path with more parameters, as fields of a subclass of its filters."""

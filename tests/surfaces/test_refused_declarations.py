@@ -1,12 +1,15 @@
-"""Lists and shapes that contradict themselves cannot be imported; totals that are not kept are not told."""
+"""What contradicts itself cannot be imported: operations, lists, shapes; totals not kept are not told."""
 
+from contextlib import nullcontext
 from uuid import uuid4
 
 import pytest
 from pydantic import BaseModel
 
 from oauth.principals import Principal, PrincipalKind
+from oauth.scopes import Scope
 from resolvers.customers.customers import LISTING
+from resolvers.operations.declaration import operation_of, requires
 from resolvers.operations.rows.access import total_visible
 from resolvers.operations.rows.filters import any_of
 from resolvers.operations.rows.lists import Listing
@@ -22,6 +25,21 @@ _customers = table_of(CustomerRow)
 class Shoe(BaseModel):
     id: str
     size: int
+
+
+@pytest.mark.parametrize(
+    ("scope", "more"),
+    [(Scope.SHARES_READ, {}), (None, {}), (Scope.SHARES_WRITE, {"causes": (), "prepare": nullcontext})],
+    ids=["a read", "no scope", "work before the change"],
+)
+def test_what_is_for_owners_and_done_outside_a_change_is_refused(scope, more):
+    async def hand_over(ctx): ...
+
+    with pytest.raises(TypeError, match=r"\.hand_over is for owners, which is checked inside its change: "):
+        requires(scope, owners_only=True, **more)(hand_over)
+    assert operation_of(requires(scope, **more)(hand_over)).owners_only is False
+    change = requires(Scope.SHARES_WRITE, owners_only=True, causes=())(hand_over)
+    assert operation_of(change).owners_only is True
 
 
 def test_a_filter_that_is_no_argument_is_refused():
