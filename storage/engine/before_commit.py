@@ -51,21 +51,32 @@ def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
 
     Raises `RuntimeError` outside `Database.write`, where nothing would finish it.
     """
-    ending: Ending | None = connection.ending
-    if ending is None:
-        raise RuntimeError("Counted rows change only inside `Database.write`.")
-    work = ending.works.get(kind)
+    works = _ending_of(connection).works
+    work = works.get(kind)
     if work is None:
-        work = ending.works[kind] = kind()
+        work = works[kind] = kind()
     return work  # type: ignore[return-value]
 
 
 def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
-    """Note that the transaction adds deltas, so that the fold comes to these workspaces after the commit."""
-    connection.ending.unfolded.update(workspace_ids)
+    """Note that the transaction adds deltas, so that the fold comes to these workspaces after the commit.
+
+    Raises `RuntimeError` as `work_of` does.
+    """
+    _ending_of(connection).unfolded.update(workspace_ids)
 
 
 def note_measured(connection: Connection, workspace_id: UUID, moment: int) -> None:
-    """Note that the transaction changes the metrics of a workspace from this moment on."""
-    measured = connection.ending.measured
+    """Note that the transaction changes the metrics of a workspace from this moment on.
+
+    Raises `RuntimeError` as `work_of` does.
+    """
+    measured = _ending_of(connection).measured
     measured[workspace_id] = min(moment, measured.get(workspace_id, moment))
+
+
+def _ending_of(connection: Connection) -> Ending:
+    ending: Ending | None = connection.ending
+    if ending is None:
+        raise RuntimeError("Counted rows change only inside `Database.write`.")
+    return ending

@@ -46,8 +46,8 @@ def insert_columns_at_end(connection: Connection, workspace_id: UUID, table: Tab
 
 
 def recorded(connection: Connection, ledger: Ledger) -> Iterable[tuple[Key, Row]]:
-    """What the transaction has changed so far."""
-    changes = None if connection.ending is None else connection.ending.works.get(_Changes)
+    """What the transaction, one of `Database.write`, has changed so far."""
+    changes: _Changes | None = connection.ending.works.get(_Changes)
     return () if changes is None else changes.of(ledger)
 
 
@@ -86,7 +86,7 @@ class _Changes:
         All deltas and rows of a workspace are one statement.
         """
         inserted: defaultdict[UUID, dict[Table, list[Values]]] = defaultdict(dict)
-        measured = {} if connection.ending is None else connection.ending.measured
+        measured = connection.ending.measured
         for table, row in self._rows:
             if MEASURED_FROM in row:
                 # Of all rows of a workspace, one is enough.

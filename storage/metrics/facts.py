@@ -74,7 +74,7 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
         note_deltas(connection, (workspace_id,))
         columns = {_facts: _columns_of(logged)}
         columns[_deltas] = columns[_facts] if waiting == logged else _columns_of(waiting)
-        if connection.ending is not None and sum([len(each.ids) for each in waiting]) <= MOST_AT_END:
+        if sum([len(each.ids) for each in waiting]) <= MOST_AT_END:
             for table, cells in columns.items():
                 insert_columns_at_end(connection, workspace_id, table, cells)
         elif columns[_deltas] is columns[_facts]:

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import update
 
+from storage.engine.before_commit import note_deltas, note_measured
 from storage.rows.rows import insert_rows, table_of, update_rows
 from storage.tables.events.event_counts import EventCountRow, EventDeltaRow
 from storage.tables.events.event_names import EventNameRow
@@ -249,4 +250,9 @@ async def test_counted_columns_change_only_where_the_rows_are_known(gateway, hom
         await connection.begin(writes=True, repeatable=False)
         with pytest.raises(RuntimeError, match=r"only inside `Database\.write`"):
             await insert_rows(connection, ShareRow, [{"workspace_id": home, "name": "Mix"}])
+        # So do facts and persons.
+        with pytest.raises(RuntimeError, match=r"only inside `Database\.write`"):
+            note_measured(connection, home, 0)
+        with pytest.raises(RuntimeError, match=r"only inside `Database\.write`"):
+            note_deltas(connection, [home])
         await connection.rollback()
