@@ -9,6 +9,7 @@ import pytest_asyncio
 from graphql import parse
 
 from oauth.scopes import Scope
+from resolvers.graph.execution.nodes import declare_nodes
 from resolvers.graph.root import NODES
 from resolvers.graph.survey.cost import survey
 from tests.support.callers.examples import EXAMPLES
@@ -53,6 +54,14 @@ def is_absent(answer: Any) -> bool:
 
 def node(id: str) -> str:
     return f'{{ node(id: "{id}") {{ __typename id }} }}'
+
+
+def test_a_type_that_is_declared_a_node_again_is_one_once():
+    for _ in range(2):
+        declare_nodes(NODES.values())
+    for operation in NODES.values():
+        declared = [each.name for each in operation.answer.__strawberry_definition__.interfaces]
+        assert declared.count("Node") == 1
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -46,7 +46,10 @@ def declare_nodes(operations: Iterable[Operation]) -> None:
     """Make the types that the operations return implementations of `Node`, before the schema is made."""
     interface = Node.__strawberry_definition__  # type: ignore[attr-defined]
     for operation in operations:
-        operation.answer.__strawberry_definition__.interfaces.append(interface)
+        interfaces = operation.answer.__strawberry_definition__.interfaces
+        # A schema that could not be made may be made again, to say why once more.
+        if interface not in interfaces:
+            interfaces.append(interface)
 
 
 def name_nodes(schema: GraphQLSchema, operations: Mapping[str, Operation]) -> None:
