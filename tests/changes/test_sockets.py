@@ -50,15 +50,26 @@ def test_a_pong_and_an_end_of_nothing_change_nothing(live: Live) -> None:
 
 async def test_a_client_that_goes_before_it_is_greeted_is_told_nothing() -> None:
     class Gone:
-        """A client whose connection has ended: whatever is sent to it fails."""
+        """A client whose connection has ended, which notes what it is told nevertheless."""
 
         request_id = "a"
+
+        def __init__(self) -> None:
+            self.told: list[Any] = []
 
         async def receive(self) -> None:
             return None
 
-    connection: Any = Connection(None, Gone())  # type: ignore[arg-type]  # Nothing is asked of the endpoint.
-    assert await connection.run() is None
+        async def send(self, message: bytes) -> None:
+            self.told.append(message)
+
+        async def close(self, code: int, reason: str) -> None:
+            self.told.append((code, reason))
+
+    client: Any = Gone()
+    # Nothing is asked of the endpoint.
+    await Connection(None, client).run()  # type: ignore[arg-type]
+    assert client.told == []
 
 
 def test_a_connection_runs_few_documents_at_a_time(live: Live, monkeypatch: Any) -> None:

@@ -96,10 +96,9 @@ async def test_no_session_outlives_a_deletion_at_the_same_moment(surface, gatewa
         assert (await connection.execute(live)).scalar_one() == 0
 
 
+# On SQLite, which has one writer, the retry waits for the answer instead.
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_a_retry_of_what_is_still_running_is_refused_at_once(rest, gateway):
-    """On SQLite, which has one writer, the retry waits for the answer instead."""
-    if gateway.database.is_sqlite:
-        return
     customer = await rest.create_customer(data={"email": "ada@example.com"})
     once = rest.with_headers(idempotency_key=uuid4().hex)
     table = table_of(CustomerRow)

@@ -61,13 +61,11 @@ NAMES = ["Amber", "Basalt", "Copper", "Diamond"]
 ONE = "query($id: ID!) { share(id: $id) { name workspace { id } } }"
 
 
-@pytest.mark.both_databases
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 async def test_a_cluster_reads_what_belongs_to_rows_in_each_workspace_by_itself(
     gateway, tenant, other_tenant, monkeypatch
 ):
     """Any PostgreSQL reads so, too: the tests' own is only said to be a cluster."""
-    if gateway.database.is_sqlite:
-        return
     await join_too(gateway, tenant, other_tenant)
     made = {}
     for name, owner in zip(NAMES, [tenant, other_tenant] * 2, strict=True):

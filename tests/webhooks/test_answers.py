@@ -141,13 +141,16 @@ async def test_a_name_server_that_does_not_answer_keeps_one_thread_and_nobody_wa
             raise socket.gaierror
         return look_up(host, *arguments, **named)
 
+    # The system's resolver asks servers that no test has a say in.
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     connections = Connections(ALLOWED)
     slow = [send(connections, message("https://slow.example.com/")) for _ in range(50)]
     waiting = asyncio.gather(*slow)
-    async with raw_receiver(NONE) as (url, _):
-        assert (await send(connections, message(url))).is_success
-    answered.set()
+    try:
+        async with raw_receiver(NONE) as (url, _):
+            assert (await send(connections, message(url))).is_success
+    finally:
+        answered.set()
     assert {attempt.code for attempt in await waiting} == {"dns"}
     assert asked == ["slow.example.com", "127.0.0.1"]
     connections.close()
@@ -227,18 +230,22 @@ async def test_of_many_headers_the_first_are_kept():
 async def test_no_more_names_are_looked_up_at_a_time_than_there_may_be_threads(monkeypatch):
     answered = threading.Event()
 
-    def getaddrinfo(*arguments, **named):
-        answered.wait()
+    def getaddrinfo(host, *arguments, **named):
+        if host == "slow.example.com":
+            answered.wait()
         raise socket.gaierror
 
+    # The system's resolver asks servers that no test has a say in.
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     monkeypatch.setattr(names, "MOST_AT_A_TIME", 1)
     looked_up = names.Names()
     waiting = asyncio.create_task(looked_up.addresses("slow.example.com", 443))
-    # Its turn has come before that of what follows.
-    await asyncio.sleep(0)
-    with pytest.raises(OSError, match="Too many names"):
-        await looked_up.addresses("other.example.com", 443)
-    answered.set()
+    try:
+        # Its turn has come before that of what follows.
+        await asyncio.sleep(0)
+        with pytest.raises(OSError, match="Too many names"):
+            await looked_up.addresses("other.example.com", 443)
+    finally:
+        answered.set()
     with pytest.raises(socket.gaierror):
         await waiting

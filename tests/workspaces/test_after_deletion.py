@@ -52,8 +52,10 @@ async def test_content_that_its_store_does_not_remove_now_is_removed_later(
         # A later attempt that fails, too, forgets nothing.
         assert await remove_discarded_content(services, now() + timedelta(seconds=1)) is False
         assert await rows_of(DiscardedObjectRow) == left
-    while await rows_of(DiscardedObjectRow):
-        await remove_discarded_content(services, now() + timedelta(seconds=1))
+    # Rows of other tests may come first. Each round that says there is more has removed a hundred.
+    while await remove_discarded_content(services, now() + timedelta(seconds=1)):
+        pass
+    assert await rows_of(DiscardedObjectRow) == set()
     for file in files:
         with pytest.raises(ObjectMissing):
             await services.objects.open_object(file["path"])
