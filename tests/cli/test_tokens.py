@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -38,6 +39,23 @@ def test_a_token_has_just_the_scopes_and_the_life_asked_for(command: Command) ->
         made = command.json("tokens", "create", "--workspace", "acme", *wanted)
     assert made["scopes"] == ["files:write", "shares:read"]
     assert datetime.fromisoformat(made["expires_at"]) in creating + timedelta(seconds=600)
+
+
+def test_the_first_owner_counts_as_the_creator_of_a_workspaces_token(command: Command) -> None:
+    command.json("users", "create", "--email", "grace@example.com", stdin="another orchard lantern")
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection, connection:
+        (owner,) = connection.execute("SELECT user_id FROM workspace_members").fetchone()
+        connection.execute(
+            "INSERT INTO workspace_members (created_at, id, workspace_id, user_id, email, email_folded, role,"
+            " joined_at) SELECT m.created_at, ?, m.workspace_id, u.id, u.email, u.email_folded, 'member',"
+            " '2026-01-31 09:30:00.000000' FROM workspace_members m JOIN users u ON u.id <> m.user_id",
+            (uuid4().hex,),
+        )
+    command.json("tokens", "create", "--workspace", "acme")
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection:
+        makers = connection.execute("SELECT maker_user_id FROM credentials").fetchall()
+        assert connection.execute("SELECT count(*) FROM workspace_members").fetchone() == (2,)
+    assert makers == [(owner,)]
 
 
 @pytest.mark.parametrize(

@@ -255,6 +255,17 @@ async def test_operators_move_the_status_along_the_allowed_moves_only(surface, g
             await change_status(connection, "nobody-has-this", WorkspaceStatus.ACTIVE)
 
 
+@pytest.mark.both_databases
+async def test_of_operators_who_move_the_status_at_once_one_is_obeyed(gateway, tenant):
+    async def begin():
+        async with gateway.database.write() as connection:
+            return await change_status(connection, tenant.slug, WorkspaceStatus.ONBOARDING_STARTED)
+
+    outcomes = await asyncio.gather(*(begin() for _ in range(4)), return_exceptions=True)
+    (obeyed,) = [outcome for outcome in outcomes if not isinstance(outcome, StatusRefused)]
+    assert obeyed.status == WorkspaceStatus.ONBOARDING_STARTED
+
+
 async def test_reading_is_not_enough_to_change(surface, gateway, tenant):
     reader = surface.with_token(await make_token(gateway, tenant, Scope.WORKSPACES_READ))
     assert (await reader.get_workspace(id=tenant.id))["id"] == tenant.id
