@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from oauth.sign_in import passwords
-from tests.support.browsers.browsing import PASSWORD, browsing
+from tests.support.browsers.browsing import PASSWORD, browsing, signed_in
 from tests.support.callers.refusals import refused
 from tests.support.callers.surfaces import Rest
 from tests.support.mails.mailed_links import (
@@ -17,7 +17,7 @@ from tests.support.mails.mailed_links import (
     open_sign_up_link,
     sign_up,
 )
-from tests.support.servers.gateways import run_gateway
+from tests.support.servers.gateways import make_tenant, run_gateway
 from tests.support.tenants.applications import make_application
 
 EASY_TO_GUESS = [
@@ -119,3 +119,12 @@ async def test_an_account_has_its_passwords_judged_so_often_from_wherever_they_a
             browser.client.headers["X-Forwarded-For"] = f"203.0.113.{number}"
             assert await sign_up(limited, browser)
     assert [answer.status_code for answer in answers] == [422, 422, 422, 429]
+
+
+async def test_changes_of_passwords_count_against_the_restricted_limit(limited):
+    async with signed_in(limited, await make_tenant(limited)) as browser:
+        await browser.open("/account")
+        wrong = {"current_password": "a guess", "new_password": NEW_PASSWORD}
+        answers = [await browser.press("Change password", **wrong) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 429]
+    assert "More than 3 calls" in answers[-1].text

@@ -18,6 +18,7 @@ from storage.tables.accounts.sign_in_attempts import SignInAttemptRow
 from tests.support.browsers.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
 from tests.support.mails.mailed import mails_to
 from tests.support.mails.mailed_links import latest_link
+from tests.support.measures.log_lines import own_log_lines
 
 pytestmark = pytest.mark.both_databases
 
@@ -83,6 +84,13 @@ async def test_many_guesses_at_the_same_moment_are_no_more_than_one_after_anothe
     )
     codes = sorted(answer.status_code for (answer,) in answers)
     assert codes == [422] * FREE_ATTEMPTS + [429] * 5
+
+
+async def test_a_guess_that_has_to_wait_is_an_event_of_the_log_too(gateway, tenant):
+    with own_log_lines() as lines:
+        await guess(gateway, tenant.user_email, FREE_ATTEMPTS + 1)
+    refused = {"event": "sign-in refused", "proof": "password", "user": tenant.user_id, "log_level": "info"}
+    assert lines == [refused] * (FREE_ATTEMPTS + 1)
 
 
 def test_delays_grow_to_an_hour():

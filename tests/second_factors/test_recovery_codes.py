@@ -6,6 +6,7 @@ import pytest
 
 from resolvers.second_factors.overview import reset_factors
 from tests.second_factors.acting import (
+    SECOND_STEP,
     SECURITY,
     add_passkey,
     add_totp,
@@ -93,3 +94,14 @@ async def test_a_reset_where_there_is_nothing_to_reset_is_not_told(safe_gateway,
     assert (await reset()).enabled is False
     subjects = [mail.subject for mail in (await mails_to(safe_gateway, owner.user_email))[before:]]
     assert len([subject for subject in subjects if "removed" in subject]) == 1
+
+
+async def test_a_reset_ends_a_sign_in_that_waits_for_its_second_step(safe_gateway, account, owner, browser):
+    await add_totp(account)
+    await browser.sign_in(owner.user_email)
+    assert browser.path.startswith(SECOND_STEP)
+    async with safe_gateway.database.write() as connection:
+        await reset_factors(connection, ADDRESS, UUID(owner.user_id))
+    await browser.press("Sign in", code="000000")
+    assert browser.path.startswith("/sign-in?")
+    assert "Sign in again" in browser.text
