@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from hashlib import sha256
 from uuid import UUID, uuid4
 
 import pytest
@@ -80,6 +81,19 @@ async def test_each_request_is_answered_as_its_credential_is_now(gateway, tenant
         else:
             assert after == (401, ["invalid_token"], "1"), name
         assert after == await ask(token, request), name
+
+
+async def test_what_a_revoked_credential_sends_is_not_kept_for_its_workspace(gateway, tenant, ask):
+    text = f"query Q{uuid4().hex} {SHARES}"
+    by_hash = {"persistedQuery": {"version": 1, "sha256Hash": sha256(text.encode()).hexdigest()}}
+    token = await make_token(gateway, tenant, *WORKSPACE_SCOPES)
+    for _ in range(2):
+        await ask(token, REQUESTS["a document"])
+    await change(gateway, token, **CHANGES["revoked"]())
+    sent = ("POST", "/graphql", {"query": text, "extensions": by_hash})
+    assert await ask(token, sent) == (401, ["invalid_token"], "1")
+    _, codes, _ = await ask(tenant.token, ("POST", "/graphql", {"extensions": by_hash}))
+    assert codes == ["persisted_query_not_found"]
 
 
 async def test_a_user_reads_of_the_workspaces_that_are_theirs_now(gateway, tenant):

@@ -63,6 +63,13 @@ async def test_a_query_by_hash_may_be_sent_by_get(gateway, send, tenant):
     assert answer.json() == EMPTY
 
 
+async def test_the_version_may_be_left_out(gateway, send, tenant):
+    await send(tenant.token, DOCUMENT)
+    body = {"variables": {"limit": 3}, "extensions": {"persistedQuery": {"sha256Hash": hash_of(DOCUMENT)}}}
+    answer = await gateway.client.post("/graphql", json=body, headers=bearer(tenant.token))
+    assert answer.json() == EMPTY
+
+
 async def test_a_document_is_known_to_its_workspace_only(gateway, send, tenant):
     other = await make_tenant(gateway)
     await send(tenant.token, DOCUMENT)
