@@ -1,12 +1,16 @@
 """Periods as whole UTC days, with and without the early cells of a day."""
 
-from datetime import date
+from datetime import UTC, date, datetime
+from uuid import UUID
 
 import pytest
 
+from storage.enums import FactKind
 from storage.metrics.cells.cells import SHARE_GRAINS
 from storage.metrics.cells.tiling import FEWEST_DAYS, Grain, make_cover, make_days
+from storage.metrics.facts import Fact, record_facts
 from storage.metrics.periods import Interval, make_timeline
+from tests.support.databases.facts import fold_all
 
 HOUR = Grain.HOUR.microseconds
 FIRST, LAST = date(2025, 1, 1), date(2025, 12, 31)
@@ -71,3 +75,24 @@ def test_days_are_left_out_where_they_do_not_help(zone, interval, first):
     assert (LAST - date(2025, 12, 1)).days < FEWEST_DAYS
     edges = make_timeline(first, LAST, interval, zone).edges
     assert make_days(tuple(edges), SHARE_GRAINS) is None
+
+
+async def test_a_share_that_sold_on_the_last_evening_only_has_its_group(surface, gateway, tenant):
+    share = await surface.create_share(data={"name": "Late", "prices": [{"amount_type": "free"}]})
+    # The evening of the last day, which is over in UTC.
+    evening = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
+    money = {"share_id": UUID(share["id"]), "currency": "usd", "amount": 700}
+    async with gateway.database.write() as connection:
+        await record_facts(connection, [Fact(UUID(tenant.id), FactKind.PAYMENT, evening, **money)])
+    await fold_all(gateway, UUID(tenant.id))
+    (group,) = (
+        await surface.get_metrics(
+            start_date=FIRST.isoformat(),
+            end_date=LAST.isoformat(),
+            interval="month",
+            timezone="America/New_York",
+            metrics=["file_share_revenue"],
+            group_by="share",
+        )
+    )["groups"]
+    assert [period["file_share_revenue"] for period in group["periods"]] == [0] * 11 + [700]

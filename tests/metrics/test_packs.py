@@ -1,5 +1,6 @@
 """Packs of the past answer as the cells and facts they are made from, whatever is written or merged."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
@@ -10,12 +11,13 @@ from sqlalchemy import insert, select, update
 from storage.enums import FactKind
 from storage.metrics.cells.blocks import BLOCK, DAYS, block_of
 from storage.metrics.definitions import BY_SLUG, METRICS
-from storage.metrics.facts import Fact, microseconds, record_facts
+from storage.metrics.facts import MOST_AT_END, Fact, microseconds, record_facts
 from storage.metrics.grouping import share_cells, share_persons
 from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import REST, Grouping
 from storage.metrics.grouping.make import make_groups
 from storage.metrics.grouping.ranking import Ranking
+from storage.metrics.grouping.share_cells import ShareCells
 from storage.metrics.packs import packing
 from storage.metrics.packs.ledger import Packs
 from storage.metrics.packs.making import PackMaking
@@ -24,7 +26,7 @@ from storage.metrics.packs.packing import OVER_AFTER, Packing, pack_all
 from storage.metrics.periods import Interval, make_timeline
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Needs, read
-from storage.metrics.reading.reader import Selection
+from storage.metrics.reading.reader import GroupedBy, Selection
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
@@ -164,6 +166,29 @@ async def test_packs_answer_as_cells_do(gateway, home, record, compare):
     assert (await verify_cells(gateway.database, home)).differences == 0
     async with gateway.database.snapshot() as connection:
         await compare(connection, packs=4)
+
+
+async def test_late_facts_of_a_share_count_before_they_are_folded(gateway, home, record, shares):
+    await record(100)
+    await fold_all(gateway, home)
+    await pack_all(gateway.database, home)
+    first = (FIRST + timedelta(days=1)).date()
+    edges = make_timeline(first, first + timedelta(days=100), Interval.MONTH, "UTC").edges
+    question = Needs.of([BY_SLUG["file_share_revenue"]]).question(edges, "usd")
+
+    async def revenue(connection):
+        source = ShareCells(connection, Selection((home,), share_ids=shares[:1]))
+        by_share = await source.sums(replace(question, grouped_by=GroupedBy.SHARE))
+        return sum(sum(values) for own in by_share.values() for values in own.values())
+
+    async with gateway.database.write() as connection:
+        before = await revenue(connection)
+        money = {"share_id": shares[0], "currency": "usd", "amount": 5}
+        late = Fact(home, FactKind.PAYMENT, FIRST + timedelta(days=40), **money)
+        # More than wait for the commit, which would let a fold see them.
+        await record_facts(connection, [late] * (MOST_AT_END + 1))
+        assert len(await packed_blocks(connection, home)) == 4
+        assert await revenue(connection) == before + 5 * (MOST_AT_END + 1)
 
 
 @pytest.mark.long
