@@ -69,6 +69,12 @@ def test_an_ordinary_name_stays(name):
     assert plain_name(name) == name
 
 
+def test_a_long_name_is_cut_and_says_so():
+    longest = "a" * LONGEST_NAME
+    assert plain_name(longest) == longest
+    assert plain_name(longest + "a") == longest[:-1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def test_every_mail_is_made_from_a_template():
     """So that none can forget to clean names."""
     makers = {

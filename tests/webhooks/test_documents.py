@@ -1,8 +1,10 @@
 """Payloads that a GraphQL document of the endpoint chooses."""
 
+import orjson
 import pytest
 
 from oauth.scopes import Scope
+from resolvers.graph.http import stored_documents
 from tests.support.callers.examples import FREE
 from tests.support.callers.refusals import refusal
 from tests.support.callers.world import WEBHOOK
@@ -139,6 +141,17 @@ async def test_an_answer_beyond_the_limit_is_an_error(sender, workspace, receive
     content = receiver.received[0].content
     assert content["data"] is None
     assert content["errors"][0]["extensions"] == {"code": "too_large"}
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+async def test_an_answer_may_be_as_long_as_the_limit(sender, workspace, receiver, monkeypatch, beyond):
+    data = {"shares": {"data": [{"name": "Field guide"}]}}
+    # The limit is moved to the answer: no document's answer has just as many bytes as the limit.
+    monkeypatch.setattr(stored_documents, "LARGEST_CONTENT", len(orjson.dumps({"data": data})) - beyond)
+    made = await add(workspace, receiver, FEED)
+    await create_share(workspace, "Field guide")
+    await when(sender, made, every("succeeded"))
+    assert receiver.received[0].content["data"] == (None if beyond else data)
 
 
 async def test_what_a_document_uses_counts_for_the_token_that_made_it(
