@@ -220,10 +220,10 @@ async def test_a_read_that_replay_cancels_is_repeated_on_the_primary(pair, repli
         await connection.exec_driver_sql("SELECT id FROM events LIMIT 1")
         if not is_replica:
             return ends.append("on the primary")
-        await asyncio.to_thread(pair.primary.psql, "BEGIN; LOCK TABLE events; COMMIT")
+        locking = asyncio.to_thread(pair.primary.psql, "BEGIN; LOCK TABLE events; COMMIT")
         try:
-            while True:
-                await connection.exec_driver_sql("SELECT 1")
+            # A transaction that is idle when it is canceled loses its connection instead.
+            await asyncio.gather(connection.exec_driver_sql("SELECT pg_sleep(60)"), locking)
         except DBAPIError as error:
             ends.append(error.orig.sqlstate)
             raise
