@@ -21,7 +21,7 @@ from storage.metrics.grouping.share_cells import ShareCells
 from storage.metrics.packs import packing
 from storage.metrics.packs.ledger import Packs
 from storage.metrics.packs.making import PackMaking
-from storage.metrics.packs.packed_blocks import gaps, packed_blocks
+from storage.metrics.packs.packed_blocks import packed_blocks
 from storage.metrics.packs.packing import OVER_AFTER, Packing, pack_all
 from storage.metrics.periods import Interval, make_timeline
 from storage.metrics.reading.cell_source import make_source
@@ -293,17 +293,3 @@ async def test_live_facts_forget_nothing(gateway, home):
         async with gateway.database.write() as connection:
             await Packs().add(connection, home, [{"moment": microseconds(datetime.now(UTC))}])
     assert not [statement for statement in statements if "metric_packs" in statement]
-
-
-@pytest.mark.parametrize(
-    ("begins", "ends", "blocks", "expected"),
-    [
-        (5, 8, [], [(5, 8)]),
-        (5, 8, [-BLOCK + 6, 7], [(6, 7)]),
-        (5, 8, [-BLOCK, 9], [(5, 8)]),
-        (0, 3 * BLOCK, [0, 2 * BLOCK], [(BLOCK, 2 * BLOCK)]),
-        (1, BLOCK, [0], []),
-    ],
-)
-def test_gaps_are_the_time_that_is_not_packed(begins, ends, blocks, expected):
-    assert list(gaps(begins, ends, blocks)) == expected

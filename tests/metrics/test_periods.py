@@ -1,4 +1,4 @@
-"""The beginnings of periods when clocks change and where calendars skip a date."""
+"""The beginnings of periods where clocks change or calendars skip a date, and the time between packs."""
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storage.metrics.cells.blocks import BLOCK
+from storage.metrics.packs.packed_blocks import gaps
 from storage.metrics.periods import Interval, TooManyPeriods, make_timeline
 from storage.metrics.zones import spans, zone_names
 from tests.metrics import reference
@@ -165,3 +167,17 @@ def test_the_offset_of_every_hour_is_that_of_its_span(zone, year):
         hours = range(span.begins, span.ends, 3600)
         assert all(datetime.fromtimestamp(hour, rules).utcoffset() == offset for hour in hours)
         assert datetime.fromtimestamp(span.ends - 1, rules).utcoffset() == offset
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "blocks", "expected"),
+    [
+        (5, 8, [], [(5, 8)]),
+        (5, 8, [-BLOCK + 6, 7], [(6, 7)]),
+        (5, 8, [-BLOCK, 9], [(5, 8)]),
+        (0, 3 * BLOCK, [0, 2 * BLOCK], [(BLOCK, 2 * BLOCK)]),
+        (1, BLOCK, [0], []),
+    ],
+)
+def test_gaps_are_the_time_that_is_not_packed(begins, ends, blocks, expected):
+    assert list(gaps(begins, ends, blocks)) == expected
