@@ -18,7 +18,7 @@ from graphql import (
 
 from schema.errors import MOST_PROBLEMS, AnswerTooLarge, Invalid, Problem
 
-# The attribute of a variable in a template for the literal in whose place it stands.
+# The attribute in which a variable of a template keeps the literal that it replaces.
 LITERAL = "literal"
 
 
