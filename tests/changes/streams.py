@@ -88,6 +88,8 @@ class Live:
 
     def refusal(self, **options: Any) -> tuple[int, Any]:
         with self.stream(**options) as reader:
+            # What a stream that is served says has no end.
+            assert not reader.response.is_success
             return reader.response.status_code, json.loads(reader.response.read())
 
     def token(self, *scopes: str, workspace_id: str | None = None) -> dict[str, Any]:
