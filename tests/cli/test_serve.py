@@ -13,8 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.cli.test_workers import two_that_serve
 from tests.support.commands.command import PROGRAM, Command
-from tests.support.commands.serving import logged, serving, started
+from tests.support.commands.serving import logged, serving
 from tests.support.measures.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
@@ -112,6 +113,7 @@ def test_requests_are_logged_by_template_status_and_id_without_query_or_credenti
 def test_several_processes_share_one_port_and_one_secret(command: Command) -> None:
     token = command.json("tokens", "create", "--workspace", "acme")["token"]
     with serving(command, "--workers", "2", DUOGRAPH_ACCESS_LOG="false") as said:
+        two_that_serve(command)
         for _ in range(8):
             answer = httpx.get(f"{said['base_url']}/shares/", headers={"Authorization": f"Bearer {token}"})
             assert answer.status_code == 200
@@ -195,7 +197,7 @@ def test_no_other_user_of_the_machine_can_read_what_is_kept(empty: Command) -> N
 def test_a_process_that_crashes_writes_no_memory_to_a_file(command: Command) -> None:
     with serving(command, "--workers", "2") as said:
         assert httpx.get(said["url"] + "/health").status_code == 200
-        limits = [Path(f"/proc/{pid}/limits").read_text() for pid in started(command)]
+        limits = [Path(f"/proc/{pid}/limits").read_text() for pid in two_that_serve(command)]
     cores = [
         line.split() for text in limits for line in text.splitlines() if line.startswith("Max core file size")
     ]
