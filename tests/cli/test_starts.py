@@ -3,6 +3,7 @@
 import re
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,12 @@ def state_of(pid: int) -> dict[str, Any]:
     """What a process has of its own."""
     process = Path(f"/proc/{pid}")
     fields = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines())
-    names = [str(file.readlink()) for file in (process / "fd").iterdir()]
-    # Each socket and pipe has a number of its own, and connections to the database come and go.
+    names = []
+    for file in (process / "fd").iterdir():
+        # Connections to the database come and go, also between the list and the look at one of it.
+        with suppress(FileNotFoundError):
+            names.append(str(file.readlink()))
+    # Each socket and pipe has a number of its own.
     files = sorted(re.sub(r"\d+", "", name) for name in names if "duograph.sqlite" not in name)
     return {
         "status": {name: fields[name].strip() for name in FIELDS},
