@@ -7,6 +7,8 @@ import boto3
 from moto.s3.responses import S3Response
 from moto.server import ThreadedMotoServer
 
+from tests.support.servers.ports import own_port
+
 HOST = "127.0.0.1"
 KEYS = {"aws_access_key_id": "a key of the tests", "aws_secret_access_key": "a secret of the tests"}
 
@@ -27,9 +29,9 @@ class S3Server:
     """It checks neither signatures, expiry nor checksums. What it keeps outlives its being stopped."""
 
     def __init__(self) -> None:
-        self._server = ThreadedMotoServer(HOST, 0, verbose=False)
-        self._server.start()
-        self.port = self._server.get_host_and_port()[1]
+        # One that the kernel gives to nobody else while the server is stopped.
+        self.port = own_port()
+        self.start_again()
 
     @property
     def url(self) -> str:
