@@ -38,6 +38,13 @@ async def remembered(gateway, file):
         return (await connection.execute(wanted)).scalar_one()
 
 
+async def remove_all_discarded(services):
+    """Rows of other tests may come first. Each round that says there is more has removed a hundred."""
+    settled = now() + timedelta(seconds=1)
+    while await remove_discarded_content(services, settled):
+        pass
+
+
 async def test_an_upload_that_is_not_completed_in_time_is_dropped(rest, gateway, services):
     old, young, done = [await rest.create_file(data=new_file()) for _ in range(3)]
     for file in (old, young, done):
@@ -50,7 +57,7 @@ async def test_an_upload_that_is_not_completed_in_time_is_dropped(rest, gateway,
     await refused(rest.get_file(id=old["id"]), 404, "not_found")
     assert (await rest.get_file(id=young["id"]))["upload"]["parts"][0]["checksum_etag"] is not None
     assert (await rest.get_file(id=done["id"]))["is_uploaded"] is True
-    await remove_discarded_content(services, now() + timedelta(seconds=1))
+    await remove_all_discarded(services)
     with pytest.raises(UploadUnknown):
         await services.objects.list_parts(old["upload"]["id"], old["path"])
 
@@ -63,8 +70,7 @@ async def test_content_that_comes_after_its_files_deletion_is_removed_later(rest
     assert await remembered(gateway, file) == 1
 
     again = await services.objects.begin(file["path"], "text/plain", checksums=False)
-    settled = now() + timedelta(seconds=1)
-    await asyncio.gather(*(remove_discarded_content(services, settled) for _ in range(2)))
+    await asyncio.gather(*(remove_all_discarded(services) for _ in range(2)))
     assert await remembered(gateway, file) == 0
     await services.objects.abort(again, file["path"])
 
