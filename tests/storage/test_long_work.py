@@ -22,6 +22,12 @@ ONE, TWO = Kept(text("SELECT 1")), Kept(text("SELECT 2"))
 CALLER = Payer("one")
 
 
+@pytest.fixture(autouse=True)
+def the_loop_does_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it does for gateways of other tests meanwhile would be taken off how long a run lasts."""
+    monkeypatch.setattr(pool, "thread_time", float)
+
+
 @pytest_asyncio.fixture
 async def database(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Database]:
     # Short reads of SQLite need no connection.
