@@ -1,5 +1,6 @@
 """Introspection, revocation, userinfo and discovery."""
 
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -14,15 +15,20 @@ from oauth.credentials import mint
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
+from tests.support.measures.spans import span
 from tests.support.servers.gateways import SECRET, bearer, make_token, run_gateway
 from tests.support.tenants.applications import ISSUER, error_of, make_application
 
 
 async def test_introspection_shows_a_client_what_its_tokens_are_still_good_for(confidential, tenant):
-    token = await confidential.tokens(tenant)
+    with span() as issuing:
+        token = await confidential.tokens(tenant)
     form = {"token": token["access_token"], **confidential.credentials}
     told = (await confidential.post("introspect", form)).json()
-    assert told.pop("exp") - told.pop("iat") == 3600
+    # Each has lost its fraction of a second, and a second may have ended between the two.
+    begin, end = (datetime.fromtimestamp(told.pop(name), UTC) for name in ("iat", "exp"))
+    assert begin in issuing.in_whole_seconds
+    assert end in issuing.in_whole_seconds + timedelta(hours=1)
     assert told == {
         "active": True,
         "iss": ISSUER,
