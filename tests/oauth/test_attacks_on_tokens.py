@@ -3,10 +3,16 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import select
 
-from oauth.credentials import mint
+from oauth.credentials import digest, mint
 from storage.enums import CredentialKind
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from tests.support.measures.spans import span
 from tests.support.tenants.applications import REDIRECT_URI, error_of, make_application
+
+_credentials = table_of(CredentialRow)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +69,18 @@ async def test_a_code_used_twice_ends_all_that_its_first_use_gave(application, t
     assert await application.reach(untouched["access_token"]) == 200
 
 
-async def test_a_code_counts_for_five_minutes(application, tenant):
-    code = await application.code(tenant)
-    await application.age(code, timedelta(minutes=4, seconds=50))
+async def end_of(gateway, text):
+    """When a code or token ends."""
+    async with gateway.database.read() as connection:
+        same = _credentials.c.hash == digest(text)
+        return (await connection.execute(select(_credentials.c.expires_at).where(same))).scalar_one()
+
+
+async def test_a_code_counts_for_five_minutes(gateway, application, tenant):
+    with span() as asking:
+        code = await application.code(tenant)
+    assert await end_of(gateway, code) in asking + timedelta(minutes=5)
+    await application.age(code, timedelta(minutes=4))
     assert (await application.exchange(code)).status_code == 200
     code = await application.code(tenant)
     await application.age(code, timedelta(minutes=5))
