@@ -7,7 +7,6 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
-from structlog.testing import capture_logs
 
 from gateway.settings.settings import Settings, SettingsError
 from storage.engine import replica as engine_replica
@@ -17,6 +16,8 @@ from storage.engine.replica import Replica, State
 from storage.engine.statements.kept import Kept
 from tests.support.callers.surfaces import Rest
 from tests.support.databases.own_databases import create_database, named
+from tests.support.measures.log_lines import own_log_lines
+from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.servers.gateways import make_tenant, run_gateway
 from tests.support.servers.replicas import until_it_is
 
@@ -47,7 +48,8 @@ class Standby:
 
 
 @pytest_asyncio.fixture
-async def standby(server_url):
+async def standby(server_url, monkeypatch):
+    monkeypatch.setattr(engine_replica, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     name = await create_database(server_url)
     server = Database(server_url)
     async with server.read() as connection:
@@ -76,7 +78,7 @@ async def test_a_standby_that_is_behind_where_it_was_is_read_once_it_has_caught_
 async def test_a_standby_that_cannot_say_where_it_is_is_set_aside_and_that_is_told_once(standby, monkeypatch):
     monkeypatch.setattr(engine_replica, "SECONDS_ASIDE", 0)
     await standby.replay(AHEAD)
-    with capture_logs() as lines:
+    with own_log_lines() as lines:
         for _ in range(2):
             await standby.replay("'nowhere'")
             assert (standby.replica.state, standby.replica.holds([])) == (State.SET_ASIDE, False)
