@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from sqlalchemy import select
 
-from gateway.webhooks import delivery, sending
+from gateway.webhooks import delivery
 from gateway.webhooks.recording import record
 from schema.webhooks.services import Attempt
 from storage.clock import now
@@ -213,8 +213,6 @@ async def test_a_quick_receiver_is_claimed_more_for_and_what_is_not_begun_in_tim
     monkeypatch.setattr(delivery, "monotonic", lambda: monotonic() + late)
     for name, value in {"AT_A_TIME": 2, "MOST_CLAIMED": 8, "QUICK_SECONDS": 1e9}.items():
         monkeypatch.setattr(delivery, name, value)
-    # The first answer waits for all shares.
-    monkeypatch.setattr(sending, "SECONDS", 100)
     receiver.answer = answer
     made = await add_endpoint(workspace, receiver, "share.created")
     for _ in range(20):

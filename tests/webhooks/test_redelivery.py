@@ -138,7 +138,7 @@ async def test_a_redelivered_one_is_retried_like_a_new_one(sender, workspace, re
         (row,) = await when(sender, made, lambda rows: rows[0].attempts == 18)
     attempted = await until(lambda: attempts_of(workspace, delivery["id"], 2))
     assert attempted["status"] == "pending"
-    # After five seconds, and not after six hours.
+    # After the first pause, and not after six hours.
     assert row.first_due_at in redelivering
     assert (row.attempts, row.attempts_before) == (18, 17)
 
