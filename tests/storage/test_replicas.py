@@ -46,8 +46,7 @@ async def processes_by_state(gateway):
     """How many processes Prometheus sees in each state of which there are any."""
     port = gateway.app.monitoring.listener.getsockname()[1]
     scraped = Scraped.of(await gateway.client.get(f"http://127.0.0.1:{port}/metrics"))
-    states = scraped.values_of("state")
-    many = {state: scraped.value("duograph_replica_processes", state=state) for state in states}
+    many = {of: scraped.value("duograph_replica_processes", state=of) for of in scraped.values_of("state")}
     return {state: number for state, number in many.items() if number}
 
 
@@ -131,9 +130,8 @@ async def test_changes_of_others_do_not_keep_callers_from_the_replica(pair, repl
         other = await make_tenant(replicated)
         async with pair.lagging():
             await reader.rename("on another host")
-            await Reader(pair, replicated, other, reader.surface.with_token(other.token)).ingest(
-                "sent", "bob"
-            )
+            writer = Reader(pair, replicated, other, reader.surface.with_token(other.token))
+            await writer.ingest("sent", "bob")
             names = await reader.names()
             await reader.rename("seen")
         return names == ["seen"]
@@ -160,6 +158,7 @@ async def test_changes_of_events_are_read_from_the_primary(pair, reader):
 async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
     seen = ["seen"], ["seen"], ["seen"], (1, 1)
     with capture_logs() as lines:
+        await until_it_is("used", reader.gateway)
         async with pair.stopped():
             assert await reader.read_all() == seen
             await until_it_is("set_aside", reader.gateway)
@@ -167,8 +166,9 @@ async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
             assert await processes_by_state(reader.gateway) == {"set_aside": 1}
         await until(reader.is_answered_by_replica)
         await until(lambda: is_used(reader.gateway))
-    events = [line["event"] for line in lines if "replica" in line["event"]]
-    assert events[:2] == ["replica set aside", "replica used again"]
+    told = [line["event"] for line in lines if "replica" in line["event"]]
+    # A machine that stalls sets the replica aside before, too.
+    assert told[told.index("replica set aside") :][:2] == ["replica set aside", "replica used again"]
 
 
 @pytest.mark.long
