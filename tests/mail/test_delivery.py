@@ -10,6 +10,7 @@ from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LONGEST_WAIT
 from storage.clock import now
 from storage.queues.mails import MAILS, NO_RECIPIENT
 from tests.support.measures.log_lines import own_log_lines
+from tests.support.measures.patience import until
 from tests.support.measures.spans import span
 from tests.support.servers.mail_server import HANGS_UP, MailServer
 
@@ -215,8 +216,13 @@ async def test_no_more_are_handed_over_in_a_minute_than_the_setting_says(post, s
     for _ in range(3):
         await post.write()
     sending = asyncio.create_task(post.delivery(server, per_minute=2).run())
-    await server.wait_for(2)
-    # The third one waits for its turn without being claimed: it is free for other processes.
+
+    async def last():
+        rows = await post.rows()
+        return rows if len(rows) == 1 else None
+
+    await until(last)
+    # It waits for its turn without being claimed: it is free for other processes.
     await asyncio.wait([sending], timeout=0.2)
     assert [row["attempts"] for row in await post.rows()] == [0]
     sending.cancel()
