@@ -8,9 +8,11 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import delete, select, update
 
+from gateway.mail import smtp
 from gateway.mail.delivery import Delivery
 from gateway.mail.smtp import SmtpTransport
 from gateway.settings.values.mail_addresses import SmtpAddress
+from oauth.revocation import signed_reports
 from storage.clock import now
 from storage.engine.database import Database
 from storage.queues.mails import MAILS, Mail, write_mail
@@ -18,6 +20,7 @@ from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
 from tests.mail.scanning import PATH
 from tests.support.databases.own_databases import own_database
+from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.servers.gateways import run_gateway
 from tests.support.servers.mail_server import HOST, MailServer
 from tests.support.servers.report_keys import serve_keys
@@ -63,6 +66,13 @@ class Post:
     ) -> Delivery:
         address = SmtpAddress.parse(f"{scheme}://{user}{HOST}:{server.port}")
         return Delivery(self.database, SmtpTransport(address, per_minute), SENDER, **monitored)
+
+
+@pytest.fixture(autouse=True)
+def servers_take_their_time(monkeypatch):
+    """However busy the machine is, no server of mails or keys is given up."""
+    for module in (smtp, signed_reports):
+        monkeypatch.setattr(module, "PATIENCE_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest_asyncio.fixture(scope="session")
