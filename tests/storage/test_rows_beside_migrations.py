@@ -111,8 +111,8 @@ class Writer:
 
     async def run(self, old: Old) -> None:
         async with old.connected() as connection:
-            # PostgreSQL refuses a write that waits for longer.
-            await connection.execute(f"SET statement_timeout = '{BOUND}s'")
+            # PostgreSQL refuses a write that waits for longer, and not one on a machine that stalls.
+            await connection.execute(f"SET lock_timeout = '{BOUND}s'")
             while not self._is_stopped:
                 begun = monotonic()
                 await self._write(connection)
