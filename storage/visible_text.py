@@ -40,14 +40,17 @@ def without_hidden(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """The name as it is shown: one line without hidden characters, outer blanks or leading marks.
+    """The name as it is shown: one line without hidden characters, outer blanks or leading marks. Idempotent.
 
     The result begins with a visible character, or is empty.
     """
-    line = without_hidden(_BREAKS.sub(" ", text)).strip()
-    while line and (_is_mark(line[0]) or _is_blank(line[0]) or line[0] in JOINERS):
-        line = line[1:]
-    return line.rstrip(BRAILLE_BLANK).rstrip()
+    line = without_hidden(_BREAKS.sub(" ", text))
+    begin, end = 0, len(line)
+    while begin < end and _is_no_begin(line[begin]):
+        begin += 1
+    while begin < end and _is_blank(line[end - 1]):
+        end -= 1
+    return line[begin:end]
 
 
 def count_characters(name: str) -> int:
@@ -77,5 +80,6 @@ def _is_blank(character: str) -> bool:
     return character.isspace() or character == BRAILLE_BLANK
 
 
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character).startswith("M")
+def _is_no_begin(character: str) -> bool:
+    """Whether it is blank, or belongs to a character before it."""
+    return _is_blank(character) or character in JOINERS or unicodedata.category(character).startswith("M")

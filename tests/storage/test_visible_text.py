@@ -56,6 +56,7 @@ def test_what_people_write_stays_as_it_is(name: str) -> None:
         ("\u0301\ufe0f", ""),
         ("\u0301abc", "abc"),
         ("hi\U000e0068\U000e0069", "hi"),
+        ("0\u2800\u2028\u2800", "0"),
         (f"\u200d{FAMILY}\u200d", FAMILY),
         ("क्\u200d\u200dष", "क्\u200dष"),
     ],
