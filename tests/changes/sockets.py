@@ -85,6 +85,8 @@ def socket_to(
     live: Live, *, protocol: str = SUBPROTOCOL, query: str = "", **options: Any
 ) -> Iterator[Socket]:
     address = live.address.replace("http", "ws", 1)
+    # By default a client waits ten seconds for its connection, and twenty for a pong.
+    options |= {"open_timeout": PATIENCE_SECONDS, "ping_timeout": PATIENCE_SECONDS}
     with connect(f"{address}/graphql{query}", subprotocols=[protocol], **options) as connection:  # type: ignore[list-item]
         yield Socket(connection)
 
