@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,17 +13,13 @@ import pytest
 from tests.support.clients.npm import CLIENTS, install
 from tests.support.measures.patience import PATIENCE_SECONDS, TAKES_MINUTES
 from tests.support.servers.live import serve
+from tests.support.servers.ports import own_port
 
 pytestmark = [TAKES_MINUTES, pytest.mark.long]
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 OPTIONS = ["--strict", "--target", "ES2022", "--module", "NodeNext", "--types", "node", "--skipLibCheck"]
 SHARE = {"name": "Told", "prices": [{"amount_type": "free"}]}
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 @contextmanager
@@ -51,7 +46,7 @@ def receiving(program: str, folder: Path, secret: str) -> Iterator[subprocess.Po
 def test_the_documented_receiver_takes_a_webhook_and_no_other(tmp_path: Path) -> None:
     install()
     (program,) = re.findall(r"```ts\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    port = free_port()
+    port = own_port()
     url = f"http://127.0.0.1:{port}/hooks"
     database = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"
     with serve(database, tmp_path, webhook_allow=["127.0.0.0/8"]) as (address, tenant):
