@@ -13,6 +13,7 @@ from gateway.logs.logs import configure_logs
 from gateway.rate_limits import limits, redis_windows
 from gateway.rate_limits.moving_windows import MemoryWindows
 from gateway.rate_limits.redis_windows import RedisWindows
+from tests.support.measures.patience import PATIENCE_SECONDS
 from tests.support.servers.rate_limiting import Clock, subjects
 
 
@@ -30,8 +31,8 @@ def clock(monkeypatch):
 @pytest.fixture
 def patience(monkeypatch):
     """More time for Redis to answer, as other tests run at the same time; a hanging Redis takes all of it."""
-    monkeypatch.setattr(redis_windows, "REDIS_TIMEOUT_SECONDS", 5.0)
-    monkeypatch.setattr(redis_windows, "CONNECTION_WAIT_SECONDS", 20.0)
+    monkeypatch.setattr(redis_windows, "REDIS_TIMEOUT_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(redis_windows, "CONNECTION_WAIT_SECONDS", PATIENCE_SECONDS)
 
 
 @pytest.fixture

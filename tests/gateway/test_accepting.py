@@ -2,11 +2,13 @@
 
 import asyncio
 import socket
+import struct
 from contextlib import ExitStack
 
 import uvloop
 
 from gateway.http.accepting import ACCEPTED_AT_ONCE, copies_of
+from tests.support.measures.patience import eventually
 
 
 async def accepted_in_two_turns(listener: socket.socket, clients: int) -> int:
@@ -23,11 +25,18 @@ async def accepted_in_two_turns(listener: socket.socket, clients: int) -> int:
     with ExitStack() as stack:
         for _ in range(clients):
             stack.enter_context(socket.create_connection(listener.getsockname()))
+        # A client is connected a moment before its connection can be accepted.
+        eventually(lambda: waiting(listener) == clients)
         for _ in range(2):
             await asyncio.sleep(0)
     for server in servers:
         server.close()
     return accepted
+
+
+def waiting(listener: socket.socket) -> int:
+    """How many connections can be accepted: of a socket that listens, Linux calls them unacknowledged."""
+    return int(struct.unpack_from("I", listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 64), 24)[0])
 
 
 def test_clients_that_connect_together_are_accepted_together():

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from playwright.async_api import Browser, Page, Response, expect
 
-from tests.support.browsers.in_browser import opened, overflows, sign_in_unseen
+from tests.support.browsers.in_browser import PATIENCE, opened, overflows, sign_in_unseen
 from tests.support.servers.gateways import Tenant
 from tests.support.servers.live import serve
 
@@ -220,6 +220,7 @@ async def test_the_reference_sends_a_pasted_token_instead_of_the_session(
 
 async def test_the_reference_says_when_the_document_cannot_be_read(chromium: Browser, site: Site) -> None:
     context = await chromium.new_context()
+    context.set_default_timeout(PATIENCE)
     page = await context.new_page()
     await page.route("**/api/openapi.json", lambda route: asyncio.create_task(route.fulfill(status=503)))
     await page.goto(f"{site[0]}/docs")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.rate_limits import redis_windows
 from gateway.rate_limits.limits import REDIS_PAUSE_SECONDS, WARNING_INTERVAL_SECONDS
 from gateway.rate_limits.moving_windows import MemoryWindows
 from gateway.rate_limits.redis_windows import RedisWindows
@@ -17,7 +18,11 @@ pytestmark = pytest.mark.usefixtures("clock", "patience")
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGSTOP])
-async def test_without_redis_each_process_counts_alone_and_warns_once(caplog, subject, hits, stop):
+async def test_without_redis_each_process_counts_alone_and_warns_once(
+    caplog, subject, hits, stop, monkeypatch
+):
+    # All of this is waited for, once.
+    monkeypatch.setattr(redis_windows, "REDIS_TIMEOUT_SECONDS", 5.0)
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis.sock") as server:
         async with rate_limiter(f"unix://{folder}/redis.sock") as limiter:
             assert (await limiter.charge(subject, 2, 3)).allowed

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from gateway.http.connections import LAST_SECONDS, patient_protocol
+from gateway.http import connections
+from gateway.http.connections import patient_protocol
 from gateway.http.unsent_answers import UnsentAnswers
 from gateway.http.whole_answers import send_whole
 from tests.support.measures.moved_loop import MovedLoop
@@ -135,7 +136,9 @@ def test_a_client_that_receives_nothing_is_cut_off_in_time(served: Served, conne
 
 
 def test_a_connection_is_closed_when_its_last_answer_was_long_ago(served: Served, connect: Connect) -> None:
-    wait, connection = served.server.config.timeout_keep_alive, connect(b"short")
+    # Only the clock of the test ends such a wait.
+    wait = served.server.config.timeout_keep_alive = STALL_SECONDS
+    connection = connect(b"short")
     received_until(connection, b"short")
     for _ in range(4):
         # Each wait is short, and together they are longer than one may be.
@@ -196,7 +199,11 @@ def test_many_clients_that_receive_nothing_hold_no_more_than_the_bound(
     assert received(greedy[0], SIZE) < SIZE
 
 
-def test_a_server_that_stops_waits_a_moment_for_the_first_request_of_a_connection(served: Served) -> None:
+def test_a_server_that_stops_waits_a_moment_for_the_first_request_of_a_connection(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A moment that only the clock of the test ends.
+    monkeypatch.setattr(connections, "LAST_SECONDS", STALL_SECONDS)
     place = served.listener.getsockname()
     with (
         socket.create_connection(place, PATIENCE_SECONDS) as silent,
@@ -209,7 +216,7 @@ def test_a_server_that_stops_waits_a_moment_for_the_first_request_of_a_connectio
         received_until(late, b"short")
         assert late.recv(1) == b""
         assert served.connections == 1
-        served.clock.advance(LAST_SECONDS)
+        served.clock.advance(STALL_SECONDS)
         assert silent.recv(1) == b""
 
 
