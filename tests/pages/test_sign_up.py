@@ -9,7 +9,9 @@ import pytest
 import pytest_asyncio
 
 from gateway.settings.server import Environment
+from resolvers.sign_in import attempts
 from resolvers.sign_in import sign_up as signing_up
+from storage.clock import now
 from tests.support.browsers.browsing import PASSWORD, browsing, session_of, signed_in
 from tests.support.mails.mailed import mails_to
 from tests.support.mails.mailed_links import (
@@ -67,7 +69,10 @@ async def test_errors_are_shown_beside_their_fields(gateway, browser):
     assert "Your account is ready." in browser.text
 
 
-async def test_the_page_is_the_same_for_an_address_that_a_user_has(gateway, browser, tenant):
+async def test_the_page_is_the_same_for_an_address_that_a_user_has(gateway, browser, tenant, monkeypatch):
+    moment = now()
+    # However long the emails take, each of the pages tells the same seconds to wait.
+    monkeypatch.setattr(attempts, "now", lambda: moment)
     emails = (tenant.user_email, await sign_in_unconfirmed(gateway, browser), new_email())
     pages = []
     for email in emails:
