@@ -141,9 +141,10 @@ class Delivery:
 
     async def _note_told(self) -> None:
         if monotonic() >= self._told_until:
+            # Before it is read: an endpoint that is made meanwhile may be missing, and has it read again.
+            self._told_until = monotonic() + SECONDS_NOTED
             async with self._database.read() as connection:
                 self._told = await workspaces_told(connection)
-            self._told_until = monotonic() + SECONDS_NOTED
 
     async def _follow(self, workspace_ids: Collection[UUID] | None) -> bool:
         async with self._database.read() as connection:

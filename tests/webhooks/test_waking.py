@@ -1,5 +1,7 @@
 """Changes are told as soon as they are committed, not at the next look."""
 
+import asyncio
+
 import pytest
 import pytest_asyncio
 
@@ -11,6 +13,20 @@ from tests.webhooks.test_deliveries import add_endpoint, create_share, every, wh
 from tests.webhooks.test_redelivery import succeeded
 
 pytestmark = pytest.mark.both_databases
+
+
+@pytest.fixture
+def read_ends(monkeypatch):
+    """An event for which each look waits once it has read whose endpoints are told."""
+    read, ends = delivery.workspaces_told, asyncio.Event()
+
+    async def read_slowly(connection):
+        told = await read(connection)
+        await ends.wait()
+        return told
+
+    monkeypatch.setattr(delivery, "workspaces_told", read_slowly)
+    return ends
 
 
 @pytest_asyncio.fixture
@@ -52,3 +68,11 @@ async def test_a_redelivery_wakes_the_worker(idle, own, receiver):
     await own.redeliver_webhook_delivery(id=delivery["id"])
     await succeeded(own, delivery["id"])
     assert len(receiver.received) == 2
+
+
+async def test_an_endpoint_that_a_look_has_just_missed_is_woken_too(read_ends, idle, own, receiver):
+    made = await add_endpoint(own, receiver, "share.created")
+    read_ends.set()
+    await create_share(own)
+    await when(idle, made, every("succeeded"))
+    assert len(receiver.received) == 1
