@@ -30,6 +30,7 @@ from tests.support.servers.pooler import every_test_is_pooled, pooler, use_poole
 from tests.support.statements.statement_check import StatementCheck, checking
 
 pytest_plugins = [
+    "tests.support.plugins.covered",
     "tests.support.plugins.long_tests",
     "tests.support.plugins.matrix",
     "tests.support.plugins.order",

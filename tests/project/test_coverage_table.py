@@ -1,6 +1,35 @@
-"""The table of `make coverage`."""
+"""`make coverage`: its table, and that no worker is missing in it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 from tests.project.coverage_table import table
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = """
+def chosen(which):
+    if which:
+        return 1
+    return 2
+"""
+TESTS = """
+import pytest
+
+from product import chosen
+
+@pytest.mark.parametrize("which", [True, False])
+def test_each(which):
+    assert chosen(which)
+"""
+# As on a machine on which ten seconds are not enough.
+IMPATIENT = """
+from xdist.workermanage import NodeManager
+
+NodeManager.EXIT_TIMEOUT = 0.001
+"""
 
 
 def file(branches: int, covered: int) -> dict[str, dict[str, int]]:
@@ -20,3 +49,23 @@ def test_branches_are_added_up_by_package() -> None:
         "| storage/rows | 20 | 85.0% |",
         "| all | 40 | 92.5% |",
     ]
+
+
+def test_a_worker_that_is_killed_once_it_is_done_has_written_what_it_covered(tmp_path: Path) -> None:
+    files = {"product": PRODUCT, "test_product": TESTS, "impatient": IMPATIENT}
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    settings = "[run]\nbranch = true\nparallel = true\npatch = subprocess\ninclude = product.py\n"
+    (tmp_path / ".coveragerc").write_text(settings)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
+    environment.pop("COVERAGE_PROCESS_CONFIG", None)
+    plugins = ["-p", "no:cacheprovider", "-p", "impatient", "-p", "tests.support.plugins.covered"]
+
+    def run(*arguments: str) -> None:
+        command = [sys.executable, "-m", "coverage", *arguments]
+        subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+
+    run("run", "-m", "pytest", "-n", "1", *plugins)
+    run("combine")
+    run("json", "-o", "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["totals"]["covered_branches"] == 2
