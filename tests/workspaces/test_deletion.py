@@ -193,10 +193,11 @@ class Died(BaseException):
 
 
 def dying_after(batches):
-    left = iter(range(batches))
+    """Removes so many batches for the test; the gateway's own rounds go on."""
+    left, task = iter(range(batches)), asyncio.current_task()
 
     async def remove_rows_or_die(*arguments):
-        if next(left, None) is None:
+        if asyncio.current_task() is task and next(left, None) is None:
             raise Died
         return await remove_rows(*arguments)
 
