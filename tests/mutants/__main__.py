@@ -1,19 +1,21 @@
 """`python -m tests.mutants`: how many small changes of the product its tests notice.
 
 SEED draws COUNT sites in the functions of resolvers/, storage/metrics/ and oauth/. One run of the tests tells
-which of them reach which site. Then each site is changed in turn, and its tests run, those on SQLite before
-those on PostgreSQL and the quickest of each file first, until one fails. Few are tried for each site, and
-many more for those that these did not notice: thousands of tests reach what every request passes. WORKERS
-processes do so side by side. Prints the changes that no test noticed, and a table by folder.
+which of them reach which site. Then each site is changed in turn, and its tests run until one fails: those on
+SQLite before those on PostgreSQL, the quickest of each file first, every second one from files whose names are
+about the same. Few are tried for each site, and many more for those that these did not notice: thousands of
+tests reach what every request passes. WORKERS processes do so side by side. Prints the changes that no test
+noticed, and a table by folder.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 from pathlib import Path
@@ -42,14 +44,14 @@ LEFT_OUT = [
     "test_openapi_fuzz",
     "test_scripts",
 ]
-FEW_TESTS, TRIED_AT_FIRST, MOST_TESTS = 10, 60, 600
+FEW_TESTS, TRIED_AT_FIRST, MOST_OF_A_DATABASE = 10, 60, 300
 
 
 def main() -> int:
     sites = draw(COUNT, SEED)
     with tempfile.TemporaryDirectory() as folder:
         print(f"Running the tests to see which of {COUNT} sites they reach", file=sys.stderr)
-        tests = _tests_by_site(Path(folder) / "reached")
+        tests = _tests_by_site(Path(folder) / "reached", {site.number: site.path for site in sites})
         print(f"Changing each of the {len(tests)} sites that they reach", file=sys.stderr)
         caught = _caught(Path(folder), "few", {n: ids[:TRIED_AT_FIRST] for n, ids in tests.items()})
         more = {n: ids[TRIED_AT_FIRST:] for n, ids in tests.items() if n not in caught}
@@ -59,7 +61,7 @@ def main() -> int:
     return 0
 
 
-def _tests_by_site(notes: Path) -> dict[int, list[str]]:
+def _tests_by_site(notes: Path, paths: Mapping[int, str]) -> dict[int, list[str]]:
     """Tests that reach each site and pass, the first of which are on SQLite or on no database."""
     _run_tests(notes, {}, WORKERS)
     seconds: dict[str, float] = {}
@@ -74,27 +76,49 @@ def _tests_by_site(notes: Path) -> dict[int, list[str]]:
         for on_postgresql in (False, True)
     ]
     return {
-        number: _chosen(tests, by_database[0]) + _chosen(tests, by_database[1])
+        number: [test for seconds in by_database for test in _chosen(tests, seconds, paths[number])]
         for number, tests in reached.items()
     }
 
 
-def _chosen(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
+def _chosen(tests: Iterable[str], seconds: Mapping[str, float], path: str) -> list[str]:
     """What a function worked out may be kept: a few tests that reach it stand for all of their files."""
-    first = _from_each_file((test for test in tests if test in seconds), seconds)
-    files = {test.partition("::")[0] for test in first}
-    beside = [test for test in seconds if test.partition("::")[0] in files and test not in set(first)]
+    first = _by_kinship([test for test in tests if test in seconds], seconds, _words(path))
+    files = {_file(test) for test in first}
+    beside = [test for test in seconds if _file(test) in files and test not in set(first)]
     if len(first) < FEW_TESTS:
-        first += _from_each_file(beside, seconds)
-    return first[:MOST_TESTS]
+        first += _by_kinship(beside, seconds, _words(path))
+    return first[:MOST_OF_A_DATABASE]
+
+
+def _by_kinship(tests: Iterable[str], seconds: Mapping[str, float], words: Set[str]) -> list[str]:
+    """In turns the tests of files with some of these words in their names, and the others."""
+    sharing: dict[int, list[str]] = defaultdict(list)
+    for test in tests:
+        sharing[len(words & _words(_file(test)))].append(test)
+    ordered = {shared: _from_each_file(sharing[shared], seconds) for shared in sorted(sharing, reverse=True)}
+    akin = [test for shared, tests in ordered.items() if shared for test in tests]
+    return _in_turns([akin, ordered.get(0, [])])
 
 
 def _from_each_file(tests: Iterable[str], seconds: Mapping[str, float]) -> list[str]:
     """The quickest test of each file, then the second of each: what is about a site may be in any of them."""
     of_file: dict[str, list[str]] = defaultdict(list)
     for test in sorted(tests, key=seconds.__getitem__):
-        of_file[test.partition("::")[0]].append(test)
-    return [test for turn in zip_longest(*of_file.values()) for test in turn if test is not None]
+        of_file[_file(test)].append(test)
+    return _in_turns(of_file.values())
+
+
+def _in_turns(lists: Iterable[Sequence[str]]) -> list[str]:
+    return [test for turn in zip_longest(*lists) for test in turn if test is not None]
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def _words(path: str) -> frozenset[str]:
+    return frozenset(word.removesuffix("s") for word in re.findall("[a-z]+", path.removesuffix(".py")))
 
 
 def _caught(folder: Path, name: str, tests: Mapping[int, Sequence[str]]) -> dict[int, str]:
