@@ -143,8 +143,14 @@ class Delivery:
         if monotonic() >= self._told_until:
             # Before it is read: an endpoint that is made meanwhile may be missing, and has it read again.
             self._told_until = monotonic() + SECONDS_NOTED
-            async with self._database.read() as connection:
-                self._told = await workspaces_told(connection)
+            try:
+                async with self._database.read() as connection:
+                    self._told = await workspaces_told(connection)
+            except BaseException:
+                self._told_until = 0.0
+                raise
+            # Commits during the reading were compared with what was read before.
+            self._looks_at = 0.0
 
     async def _follow(self, workspace_ids: Collection[UUID] | None) -> bool:
         async with self._database.read() as connection:

@@ -86,7 +86,7 @@ def socket_to(
 ) -> Iterator[Socket]:
     address = live.address.replace("http", "ws", 1)
     # By default a client waits ten seconds for its connection, and twenty for a pong.
-    options |= {"open_timeout": PATIENCE_SECONDS, "ping_timeout": PATIENCE_SECONDS}
+    options = {"open_timeout": PATIENCE_SECONDS, "ping_timeout": PATIENCE_SECONDS} | options
     with connect(f"{address}/graphql{query}", subprotocols=[protocol], **options) as connection:  # type: ignore[list-item]
         yield Socket(connection)
 

@@ -137,7 +137,7 @@ def test_a_client_that_receives_nothing_is_cut_off_in_time(served: Served, conne
 
 def test_a_connection_is_closed_when_its_last_answer_was_long_ago(served: Served, connect: Connect) -> None:
     # Only the clock of the test ends such a wait.
-    wait = served.server.config.timeout_keep_alive = STALL_SECONDS
+    wait = served.server.config.timeout_keep_alive = STALL_SECONDS // 2
     connection = connect(b"short")
     received_until(connection, b"short")
     for _ in range(4):
@@ -202,8 +202,9 @@ def test_many_clients_that_receive_nothing_hold_no_more_than_the_bound(
 def test_a_server_that_stops_waits_a_moment_for_the_first_request_of_a_connection(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A moment that only the clock of the test ends.
-    monkeypatch.setattr(connections, "LAST_SECONDS", STALL_SECONDS)
+    # A moment that only the clock of the test ends, before the connection counts as stalled.
+    moment = STALL_SECONDS / 2
+    monkeypatch.setattr(connections, "LAST_SECONDS", moment)
     place = served.listener.getsockname()
     with (
         socket.create_connection(place, PATIENCE_SECONDS) as silent,
@@ -216,7 +217,7 @@ def test_a_server_that_stops_waits_a_moment_for_the_first_request_of_a_connectio
         received_until(late, b"short")
         assert late.recv(1) == b""
         assert served.connections == 1
-        served.clock.advance(STALL_SECONDS)
+        served.clock.advance(moment)
         assert silent.recv(1) == b""
 
 

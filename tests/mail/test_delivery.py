@@ -222,7 +222,7 @@ async def test_no_more_are_handed_over_in_a_minute_than_the_setting_says(post, s
         return rows if len(rows) == 1 else None
 
     await until(last)
-    # It waits for its turn without being claimed: it is free for other processes.
+    # The third one waits for its turn without being claimed: it is free for other processes.
     await asyncio.wait([sending], timeout=0.2)
     assert [row["attempts"] for row in await post.rows()] == [0]
     sending.cancel()

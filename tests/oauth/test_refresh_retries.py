@@ -11,7 +11,6 @@ from storage.retention.deletion import delete_ended
 from storage.retention.rules import REFRESH_ANSWERS
 from storage.rows.rows import table_of
 from storage.tables.credentials.refresh_answers import RefreshAnswerRow
-from tests.support.measures.patience import until
 from tests.support.measures.spans import span
 from tests.support.tenants.applications import error_of, make_application
 
@@ -138,17 +137,10 @@ async def test_answers_are_deleted_once_no_retry_can_get_them(gateway, public, t
     await delete_ended(gateway.database, [REFRESH_ANSWERS])
     hashes = [digest(token["refresh_token"]) for token in (old, new)]
 
-    async def left():
-        async with gateway.database.read() as connection:
-            kept = select(answers.c.hash).where(answers.c.hash.in_(hashes))
-            return list((await connection.execute(kept)).scalars())
-
-    async def old_is_gone():
-        return hashes[0] not in await left()
-
-    # Once a minute the gateway deletes them, too, and has then locked what it is about to.
-    await until(old_is_gone)
-    assert await left() == hashes[1:]
+    # The gateway, which deletes them once a minute, may have locked what it is about to.
+    kept = select(answers.c.hash).where(answers.c.hash.in_(hashes)).with_for_update()
+    async with gateway.database.write() as connection:
+        assert list((await connection.execute(kept)).scalars()) == hashes[1:]
 
 
 async def test_a_confidential_clients_answers_are_not_kept(gateway, confidential, tenant):

@@ -57,8 +57,9 @@ def test_a_worker_that_is_killed_once_it_is_done_has_written_what_it_covered(tmp
         (tmp_path / f"{name}.py").write_text(text)
     settings = "[run]\nbranch = true\nparallel = true\npatch = subprocess\ninclude = product.py\n"
     (tmp_path / ".coveragerc").write_text(settings)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
-    environment.pop("COVERAGE_PROCESS_CONFIG", None)
+    # Under `make coverage`, none of what it has written so far may be taken for this run's.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)}
     plugins = ["-p", "no:cacheprovider", "-p", "impatient", "-p", "tests.support.plugins.covered"]
 
     def run(*arguments: str) -> None:

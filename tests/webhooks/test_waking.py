@@ -16,17 +16,20 @@ pytestmark = pytest.mark.both_databases
 
 
 @pytest.fixture
-def read_ends(monkeypatch):
-    """An event for which each look waits once it has read whose endpoints are told."""
-    read, ends = delivery.workspaces_told, asyncio.Event()
+def reading(monkeypatch):
+    """Events: that a look has read whose endpoints are told, and that it, and others, may go on."""
+    read, has_read, ends = delivery.workspaces_told, asyncio.Event(), asyncio.Event()
 
     async def read_slowly(connection):
         told = await read(connection)
+        has_read.set()
         await ends.wait()
         return told
 
     monkeypatch.setattr(delivery, "workspaces_told", read_slowly)
-    return ends
+    yield has_read, ends
+    # The looks of other gateways wait, too.
+    ends.set()
 
 
 @pytest_asyncio.fixture
@@ -70,9 +73,11 @@ async def test_a_redelivery_wakes_the_worker(idle, own, receiver):
     assert len(receiver.received) == 2
 
 
-async def test_an_endpoint_that_a_look_has_just_missed_is_woken_too(read_ends, idle, own, receiver):
+async def test_an_endpoint_that_a_look_has_just_missed_is_woken_too(reading, idle, own, receiver):
+    has_read, ends = reading
+    await has_read.wait()
     made = await add_endpoint(own, receiver, "share.created")
-    read_ends.set()
+    ends.set()
     await create_share(own)
     await when(idle, made, every("succeeded"))
     assert len(receiver.received) == 1

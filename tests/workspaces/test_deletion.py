@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import or_, select
 
-from resolvers.files.clean_up import remove_discarded_content
 from resolvers.workspaces import removal
 from resolvers.workspaces.removal import remove_deleted_workspaces
 from storage.clock import now
@@ -19,6 +18,7 @@ from storage.tables.registry import METADATA
 from storage.tables.shares.shares import ShareRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.workspaces.removal import OWNER, WAYS, remove_rows
+from tests.files.test_clean_up import remove_all_discarded
 from tests.support.callers.refusals import refused
 from tests.support.callers.surfaces import Refused, Rest
 from tests.support.callers.world import world_of
@@ -103,9 +103,7 @@ async def remove(gateway, tenant, at=None):
 async def finish(gateway, tenant):
     """The same, and again after an hour, when what requests in progress have written is removed too."""
     await remove(gateway, tenant)
-    # Rows of other tests may come first. Each round that says there is more has removed a hundred.
-    while await remove_discarded_content(gateway.app.state.services, now() + timedelta(seconds=1)):
-        pass
+    await remove_all_discarded(gateway.app.state.services)
     return await remove(gateway, tenant, now() + LATER)
 
 
