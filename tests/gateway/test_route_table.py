@@ -1,13 +1,16 @@
-"""The front's table of routes finds what Starlette's search through the same routes finds."""
+"""The front before Starlette: its table of routes finds what the search through the same routes finds."""
 
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.routing import Match, Route
 
+from gateway.app import Gateway, create_app
 from gateway.http.paths.route_table import RouteTable
+from gateway.settings.settings import Settings
 from rest_compat import api
 
 TEMPLATES = [(method, route.path) for route in api.ROUTES for method in route.methods or ()]
@@ -78,3 +81,12 @@ def test_the_rest_of_a_path_is_taken_whole(table: RouteTable[str], text: str) ->
 def test_a_path_with_a_line_break_after_it_is_another_path(table: RouteTable[str]) -> None:
     assert table.find("GET", "/api/shares/\n") == ("/api/shares/{id}", {"id": "\n"})
     assert table.find("GET", "/api/shares\n") is None
+
+
+def test_a_starlette_with_another_outermost_layer_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As of a later release: the front leaves out the outermost layer, and may not leave out any other.
+    monkeypatch.setattr(Gateway, "build_middleware_stack", lambda app: app.router)
+    with pytest.raises(TypeError, match="outermost layer"):
+        create_app(Settings(database_url=f"sqlite+aiosqlite:///{tmp_path}/a.sqlite"))

@@ -17,11 +17,10 @@ def with_links(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
         properties = dict(schemas[owner]["properties"])
         for name, link in links.items():
             target = f"{target_of(link).__name__}{'Page' if is_list(model, name) else ''}"
-            if target in schemas:
-                form = {"$ref": f"{REF}{target}"}
-                properties[name] = {
-                    "anyOf": [form] if is_list(model, name) else [form, {"type": "null"}],
-                    "description": f"Only with `expand={name}`.",
-                }
+            form = {"$ref": f"{REF}{target}"}
+            properties[name] = {
+                "anyOf": [form] if is_list(model, name) else [form, {"type": "null"}],
+                "description": f"Only with `expand={name}`.",
+            }
         linked[owner] = schemas[owner] | {"properties": properties}
     return linked
