@@ -46,7 +46,7 @@ def clean_name(text: str) -> str:
     """
     line = without_hidden(_BREAKS.sub(" ", text))
     begin, end = 0, len(line)
-    while begin < end and _is_no_begin(line[begin]):
+    while begin < end and _cannot_begin(line[begin]):
         begin += 1
     while begin < end and _is_blank(line[end - 1]):
         end -= 1
@@ -80,6 +80,6 @@ def _is_blank(character: str) -> bool:
     return character.isspace() or character == BRAILLE_BLANK
 
 
-def _is_no_begin(character: str) -> bool:
+def _cannot_begin(character: str) -> bool:
     """Whether it is blank, or belongs to a character before it."""
     return _is_blank(character) or character in JOINERS or unicodedata.category(character).startswith("M")

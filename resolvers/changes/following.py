@@ -135,7 +135,7 @@ class Following(Generic[Item]):
         self.principal = principal
 
     async def _present_principal(self) -> Principal | None:
-        # Whoever follows changes has a credential; nobody has an empty one.
+        # Only callers with a credential follow changes, and no credential is empty.
         credential, database = self._ctx.caller.credential or "", self._ctx.services.database
         if self._ctx.principal.kind is PrincipalKind.BROWSER_SESSION:
             return await authenticate_session(database, credential)

@@ -89,8 +89,7 @@ async def test_rows_of_workspaces_are_counted(gateway: Gateway, rest: Rest, tena
             sizes = await read_sizes(gateway.database)
             return sizes if many >= 3 and by_name(sizes)["customers"].rows == many else None
 
-        # PostgreSQL estimates, from what it saw last, and adds what connections wrote a while ago and tell
-        # it of only now.
+        # PostgreSQL's number is an estimate: connections may add later what they wrote before the analysis.
         found = await until(as_counted)
     tables = by_name(found)
     assert set(METADATA.tables) <= tables.keys()

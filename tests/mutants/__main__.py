@@ -2,10 +2,10 @@
 
 SEED draws COUNT sites in the functions of resolvers/, storage/metrics/ and oauth/. One run of the tests tells
 which of them reach which site. Then each site is changed in turn, and its tests run until one fails: those on
-SQLite before those on PostgreSQL, the quickest of each file first, every second from files whose names are
-about the same. Few are tried for each site, and many more for those that these did not notice: thousands of
-tests reach what every request passes. WORKERS processes do so side by side. Prints the changes that no test
-noticed, and a table by folder.
+SQLite before those on PostgreSQL, the quickest of each file first. Every second test is from a file named
+after the same things. Few are tried for each site, and many more for those that these did not notice:
+thousands of tests reach what every request passes. WORKERS processes do so side by side. Prints the changes
+that no test noticed, and a table by folder.
 """
 
 import json

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.both_databases
 
 @pytest.fixture
 def reading(monkeypatch):
-    """Events: that a look has read whose endpoints are told, and that it, and others, may go on."""
+    """Two events: a look has read which workspaces have endpoints, and looks may go on."""
     read, has_read, ends = delivery.workspaces_told, asyncio.Event(), asyncio.Event()
 
     async def read_slowly(connection):
