@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from oauth.scopes import Scope
+from resolvers.metrics import requests
 from storage.enums import FactKind
 from storage.metrics.facts import Fact, record_facts
 from storage.rows.rows import insert_rows
@@ -130,6 +131,17 @@ async def test_bad_groups_are_refused_with_their_bound(surface, sold, changed, p
     with pytest.raises(Refused) as refused:
         await surface.get_metrics(**{**JANUARY, **changed})
     assert refused.value.problems == {(place,): type_}
+
+
+async def test_an_answer_may_have_just_as_many_values_as_the_limit(surface, sold, monkeypatch):
+    # 31 days of two shares and the rest, with two metrics.
+    asked = {**JANUARY, **REVENUE, "group_by": "share", "top": 2}
+    monkeypatch.setattr(requests, "MOST_VALUES", 31 * 3 * 2)
+    assert len((await surface.get_metrics(**asked))["groups"]) == 3
+    monkeypatch.setattr(requests, "MOST_VALUES", 31 * 3 * 2 - 1)
+    with pytest.raises(Refused) as refused:
+        await surface.get_metrics(**asked)
+    assert refused.value.problems == {("group_by",): "too_many_values"}
 
 
 async def statements_of(gateway, surface, **asked):
