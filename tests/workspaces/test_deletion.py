@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import suppress
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -105,6 +105,10 @@ async def finish(gateway, tenant):
     await remove(gateway, tenant)
     await remove_all_discarded(gateway.app.state.services)
     return await remove(gateway, tenant, now() + LATER)
+
+
+async def test_without_a_workspace_that_is_due_there_is_no_more_to_remove(services):
+    assert await remove_deleted_workspaces(services, datetime(2020, 1, 1, tzinfo=UTC)) is False
 
 
 async def test_a_removal_that_fails_lets_the_next_workspace_be_removed(
