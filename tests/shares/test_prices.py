@@ -27,6 +27,16 @@ async def test_a_price_without_an_id_takes_the_place_of_the_one_before(surface):
     assert await refusal(again) == {("prices", 0, "id"): "not_found"}
 
 
+async def test_shares_are_sorted_by_the_price_that_took_the_place_of_another(surface):
+    cheap, dear = [
+        await surface.create_share(data={"name": name, "prices": [{**FIXED, "price_amount": amount}]})
+        for name, amount in (("Leaflet", 100), ("Quarterly report", 1500))
+    ]
+    await surface.update_share(id=cheap["id"], data={"prices": [{**FIXED, "price_amount": 2000}]})
+    listed = (await surface.list_shares(sorting=["price_amount"]))["data"]
+    assert [share["id"] for share in listed] == [dear["id"], cheap["id"]]
+
+
 async def test_a_price_never_changes(surface):
     share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
     dearer = [{"id": share["prices"][0]["id"], "amount_type": "fixed", "price_amount": 1600}]

@@ -111,6 +111,20 @@ async def test_a_member_leaves_and_decides_nothing_about_what_they_created(surfa
     assert await members_of(surface, tenant) == {tenant.user_email: "owner"}
 
 
+async def test_a_member_who_leaves_adds_nothing_later_in_the_same_document(gateway, tenant, owner):
+    colleague = await make_member(gateway, tenant, "owner")
+    document = (
+        f'mutation {{ removeWorkspaceMember(id: "{colleague.member_id}")'
+        f' createShare(data: {{name: "Poster", prices: [{{amountType: FREE}}], workspaceId: "{tenant.id}"}}) {{ id }} }}'
+    )
+    headers = {"Authorization": f"Bearer {colleague.token}"}
+    answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
+    assert answer["data"] == {"removeWorkspaceMember": colleague.member_id, "createShare": None}
+    (error,) = answer["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["createShare"], "not_found")
+    assert (await owner.list_shares())["data"] == []
+
+
 async def test_a_removed_maker_is_no_founder_of_a_new_workspace(surface, gateway, tenant, owner):
     colleague = await make_member(gateway, tenant, "owner")
     made = await create_token(surface.with_token(colleague.token), "workspaces:write")
