@@ -115,14 +115,14 @@ async def test_a_member_who_leaves_adds_nothing_later_in_the_same_document(gatew
     colleague = await make_member(gateway, tenant, "owner")
     document = (
         f'mutation {{ removeWorkspaceMember(id: "{colleague.member_id}")'
-        f' createShare(data: {{name: "Poster", prices: [{{amountType: FREE}}], workspaceId: "{tenant.id}"}}) {{ id }} }}'
+        f' createCustomer(data: {{email: "ada@example.com", workspaceId: "{tenant.id}"}}) {{ id }} }}'
     )
     headers = {"Authorization": f"Bearer {colleague.token}"}
     answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
-    assert answer["data"] == {"removeWorkspaceMember": colleague.member_id, "createShare": None}
+    assert answer["data"] == {"removeWorkspaceMember": colleague.member_id, "createCustomer": None}
     (error,) = answer["errors"]
-    assert (error["path"], error["extensions"]["code"]) == (["createShare"], "not_found")
-    assert (await owner.list_shares())["data"] == []
+    assert (error["path"], error["extensions"]["code"]) == (["createCustomer"], "not_found")
+    assert (await owner.list_customers())["data"] == []
 
 
 async def test_a_removed_maker_is_no_founder_of_a_new_workspace(surface, gateway, tenant, owner):
