@@ -6,6 +6,8 @@ import pytest
 from sqlalchemy import select, update
 
 from oauth.credentials import digest
+from oauth.provider.server import REFRESH_TOKEN_LIFE
+from storage.clock import now
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES
 from storage.rows.rows import table_of
@@ -73,6 +75,7 @@ async def test_a_refresh_gives_the_grant_a_new_end(gateway, application, public,
         token = await client.tokens(tenant)
         id = await grant_of(gateway, token["refresh_token"])
         end = await end_earlier(gateway, id, timedelta(days=365))
+        assert end > now() + REFRESH_TOKEN_LIFE - timedelta(hours=1)
         token = (await client.refresh(token["refresh_token"])).json()
         await pass_by(gateway)
         async with gateway.database.read() as connection:
