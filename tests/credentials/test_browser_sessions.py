@@ -51,6 +51,21 @@ async def test_a_session_is_not_a_personal_token(user, gateway, tenant):
     assert listed["id"] not in [token["id"] for token in tokens]
 
 
+async def test_a_session_is_no_bearer_token_and_a_bearer_token_no_session(gateway, tenant):
+    session = (await start_session(gateway, tenant.user_id)).text
+
+    async def status(**headers):
+        asked = {"Sec-Fetch-Site": "same-origin", **headers}
+        return (await gateway.client.get("/api/viewer", headers=asked)).status_code
+
+    # A process knows what it has seen once.
+    for _ in range(2):
+        assert await status(Authorization=f"Bearer {session}") == 401
+        assert await status(Cookie=f"duograph_session={tenant.personal_token}") == 401
+        assert await status(Cookie=f"duograph_session={session}") == 200
+        assert await status(Authorization=f"Bearer {tenant.personal_token}") == 200
+
+
 async def test_a_webhook_endpoint_outlives_the_session_that_made_it(user, gateway, tenant):
     """It is its user's, and ends with the user's membership."""
     session = await start_session(gateway, tenant.user_id)
