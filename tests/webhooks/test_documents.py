@@ -1,5 +1,7 @@
 """Payloads that a GraphQL document of the endpoint chooses."""
 
+from uuid import UUID
+
 import orjson
 import pytest
 
@@ -9,6 +11,7 @@ from tests.support.callers.examples import FREE
 from tests.support.callers.refusals import refusal
 from tests.support.callers.world import WEBHOOK
 from tests.support.servers.gateways import make_token
+from tests.support.tenants.applications import make_application
 from tests.webhooks.test_deliveries import create_share, every, when
 
 NAMES = "query Names($id: ID!) { share(id: $id) { name workspace { slug } } }"
@@ -165,3 +168,17 @@ async def test_what_a_document_uses_counts_for_the_token_that_made_it(
     used = (await owner.list_usage(workspace_id=[sending_tenant.id], limit=100))["data"]
     assert "Workspace.slug" in {each["name"] for each in used}
     assert len({each["client_id"] for each in used}) == 1
+
+
+async def test_what_a_document_uses_counts_for_the_application_that_made_it(
+    sender, sending_tenant, workspace, receiver
+):
+    client = await make_application(sender, UUID(sending_tenant.id), UUID(sending_tenant.user_id))
+    tokens = await client.tokens(sending_tenant, scope="webhooks:write shares:read workspaces:read")
+    made = await add(workspace.with_token(tokens["access_token"]), receiver, NAMES)
+    await create_share(workspace)
+    await when(sender, made, every("succeeded"))
+    await sender.app.state.services.usage.write(sender.database)
+    owner = workspace.with_token(sending_tenant.personal_token)
+    used = (await owner.list_usage(workspace_id=[sending_tenant.id], limit=100))["data"]
+    assert {each["client_id"] for each in used if each["name"] == "Share.name"} == {str(client.id)}
