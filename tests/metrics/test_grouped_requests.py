@@ -71,23 +71,6 @@ async def test_top_by_ranks_groups_by_a_metric_that_need_not_be_answered(surface
     assert amounts(answer, "costs") == [("Share 0", 0.0, False)]
 
 
-async def test_a_range_has_the_events_at_its_first_moment_and_not_those_at_its_end(gateway, surface, sold):
-    share = next(item for item in (await surface.list_shares())["data"] if item["name"] == "Share 0")
-    edges = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC))
-    facts = [
-        Fact(UUID(sold.id), FactKind.EVENT, moment, share_id=UUID(share["id"]), person=10 + place)
-        for place, moment in enumerate(edges)
-    ]
-    async with gateway.database.write() as connection:
-        await record_facts(connection, facts)
-    answer = await surface.get_metrics(**JANUARY, metrics=["active_user_by_event"], group_by="share")
-    group = next(group for group in answer["groups"] if group["label"] == "Share 0")
-    by_day = [period["active_user_by_event"] for period in group["periods"]]
-    # That of `sold` is on the fifth.
-    assert by_day == [1, 0, 0, 0, 1, *[0] * 26]
-    assert group["totals"]["active_user_by_event"] == 2
-
-
 async def test_customers_have_their_names_or_emails_even_when_deleted(surface, sold):
     ada = next(item for item in (await surface.list_customers())["data"] if item["name"] == "Ada")
     await surface.delete_customer(id=ada["id"])

@@ -259,3 +259,19 @@ async def test_the_export_is_refused_as_the_read_is(gateway, tenant, query, toke
     answer = await gateway.client.get("/api/metrics/export", params=query, headers=headers)
     assert answer.status_code == status
     assert set(answer.json()) == {"error", "detail"}
+
+
+async def test_a_range_has_the_events_at_its_first_moment_and_not_those_at_its_end(gateway, surface, tenant):
+    share = await surface.create_share(data={"name": "Poster", "prices": [{"amount_type": "free"}]})
+    edges = (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC))
+    facts = [
+        Fact(UUID(tenant.id), FactKind.EVENT, moment, share_id=UUID(share["id"]), person=person)
+        for person, moment in enumerate(edges, 1)
+    ]
+    async with gateway.database.write() as connection:
+        await record_facts(connection, facts)
+    answer = await surface.get_metrics(**JANUARY, metrics=["active_user_by_event"], group_by="share")
+    for shown in (answer, *answer["groups"]):
+        assert [period["active_user_by_event"] for period in shown["periods"]] == [1, *[0] * 30]
+        assert shown["totals"]["active_user_by_event"] == 1
+    assert [group["label"] for group in answer["groups"]] == ["Poster"]
