@@ -138,7 +138,8 @@ async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_ke
     # Which of them PostgreSQL takes depends on how many rows other tests have left it.
     of_pending = re.compile("ix_webhook_deliveries_(due|work|order)")
     assert [plan for plan in plans if not of_pending.search(plan)] == []
-    assert "ix_webhook_deliveries_order" in plans[-1]
+    if sender.database.is_sqlite:
+        assert "ix_webhook_deliveries_order" in plans[-1]
     assert "SCAN webhook_deliveries" not in plans[0]
 
 
