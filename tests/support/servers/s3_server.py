@@ -29,7 +29,7 @@ class S3Server:
     """It checks neither signatures, expiry nor checksums. What it keeps outlives its being stopped."""
 
     def __init__(self) -> None:
-        # While the server is stopped, the kernel gives this port to nobody else.
+        # No other process gets this port while the server is stopped.
         self.port = own_port()
         self.start_again()
 
