@@ -1,7 +1,6 @@
 """What a workspace keeps of its changes and deliveries, however many it makes."""
 
 import asyncio
-import re
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,6 @@ from storage.tables.webhooks.endpoints import WebhookEndpointRow
 from tests.support.callers.refusals import refused
 from tests.support.measures.patience import until
 from tests.support.servers.receiver import accept
-from tests.support.statements.plans import plan_of
 from tests.support.statements.statements import noted
 from tests.webhooks.test_deliveries import add_endpoint, create_share, deliveries_of, every, when
 
@@ -124,23 +122,6 @@ async def test_a_receiver_that_refuses_everything_fills_no_more_than_its_room(
         return rows if len(rows) >= 2 and all(row.attempts for row in rows) else None
 
     assert len(await until(looked)) <= 3
-
-
-async def test_pending_deliveries_are_found_by_their_indexes_whatever_plan_is_kept(sender):
-    key = queue.EndpointKey(uuid4(), uuid4())
-    with noted(sender.database) as statements:
-        async with sender.database.write() as connection:
-            await queue.endpoints_with_work(connection, None, besides=[uuid4()])
-            await queue.has_work(connection, key)
-            await queue.claim_deliveries(connection, key, 10)
-    plans = ["\n".join(await plan_of(sender.database, each)) for each in statements if "WHERE" in each]
-    assert len(plans) == 3
-    # Which of them PostgreSQL takes depends on how many rows other tests have left it.
-    of_pending = re.compile("ix_webhook_deliveries_(due|work|order)")
-    assert [plan for plan in plans if not of_pending.search(plan)] == []
-    if sender.database.is_sqlite:
-        assert "ix_webhook_deliveries_order" in plans[-1]
-    assert "SCAN webhook_deliveries" not in plans[0]
 
 
 async def test_what_waits_for_a_receiver_that_fails_is_no_backlog_of_the_operator(sender, sending_tenant):
