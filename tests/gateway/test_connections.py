@@ -64,7 +64,8 @@ def until_closed(clock: MovedLoop) -> UntilClosed:
         connection.settimeout(0.01)
         while True:
             try:
-                if drip:
+                # What was answered is read also where the gateway has closed meanwhile.
+                with suppress(OSError):
                     connection.sendall(drip)
                 received = connection.recv(65_536)
             except TimeoutError:
