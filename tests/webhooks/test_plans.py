@@ -24,7 +24,7 @@ DELIVERIES = 300
 
 @pytest_asyncio.fixture
 async def filled(database_url, tmp_path):
-    """Deliveries that nobody else adds to, and of which the planner knows how many there are."""
+    """A database with these deliveries alone, and up-to-date statistics."""
     database = Database(await own_database(database_url, tmp_path))
     home = (await Rows(database).begin()).workspaces[0]
     endpoints = [uuid4() for _ in range(10)]
