@@ -7,6 +7,7 @@ gigabytes each, so only the newest of them stay.
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -45,7 +46,7 @@ def remove_all_but_the_newest(parent: Path) -> None:
             ended.append(marked)
     ended.sort(key=lambda marked: marked.stat().st_mtime_ns, reverse=True)
     for marked in ended[_KEPT:]:
-        shutil.rmtree(marked.parent, ignore_errors=True)
+        _remove(marked.parent)
 
 
 class _Cleaning:
@@ -66,7 +67,21 @@ class _Cleaning:
         if self._around is not None:
             os.environ[_VARIABLE] = self._around
         if self._has_passed:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _remove(self._folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder, by several threads: a whole run leaves 100,000 files, most of them of databases."""
+    with ThreadPoolExecutor() as threads:
+        for parent, _, names in os.walk(folder):
+            threads.submit(_unlink, Path(parent), names)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unlink(parent: Path, names: list[str]) -> None:
+    for name in names:
+        with suppress(OSError):
+            (parent / name).unlink()
 
 
 def _locked(folder: Path) -> IO[str]:
