@@ -1,16 +1,14 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
-import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from itertools import count
 from typing import Any
 from uuid import UUID
 
 import pytest
 import pytest_asyncio
-import uvloop
 from playwright.async_api import Browser
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
@@ -47,11 +45,6 @@ pytest_plugins = [
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _workspaces = table_of(WorkspaceRow)
-
-
-def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    """The loop on which the gateway runs in production."""
-    return {"uvloop": uvloop.new_event_loop}
 
 
 def pytest_collection() -> None:
