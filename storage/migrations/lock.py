@@ -35,7 +35,7 @@ async def serialized(database: Database, tell: Tell = silent) -> AsyncIterator[N
     The lock is of a transaction, because a pooler keeps nothing else together, and on a connection of its
     own, because revisions commit. Should that connection be lost, a second process could begin, but apply no
     revision again: each updates the number of the one before, or fails. On SQLite there is nothing to do: the
-    transaction of the revisions waits for others.
+    transaction of the revisions waits until others have unlocked the file.
     """
     if database.is_sqlite:
         yield

@@ -10,6 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.engine.database import Database
+from storage.engine.outages import is_locked
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, revision_after
 from storage.operator_errors import OperatorError
@@ -19,6 +20,8 @@ from storage.searching import making
 LOCK_SECONDS = 2
 # How long to let others go on after each attempt that got no lock: two minutes altogether.
 PAUSES = (1, 2, 4, 8, 15, 30, 30, 30)
+# How long a revision waits for SQLite's file before the operator is told.
+BUSY_SECONDS = 1
 # PostgreSQL's SQLSTATEs: lock_not_available and deadlock_detected.
 _IN_THE_WAY = frozenset({"55P03", "40P01"})
 
@@ -55,12 +58,23 @@ async def run_revisions(database: Database, revision: str = "head", tell: Tell =
     On SQLite they are one transaction, and on PostgreSQL one each, or several that can be repeated. The
     indexes of texts follow the newest one. Raises `BrokenReferences` or `TablesInUse`.
     """
-    if database.is_sqlite:
-        await _run_in_one_transaction(database, revision)
-    else:
-        await _run_until_done(database, revision, tell)
-    if revision == "head":
-        await making.make(database, tell)
+    run = _run_when_unlocked if database.is_sqlite else _run_until_done
+    await run(database, revision, tell)
+
+
+async def _run_when_unlocked(database: Database, revision: str, tell: Tell) -> None:
+    """Run revisions on SQLite, again until no other process keeps the file locked."""
+    has_told = False
+    while True:
+        try:
+            await _run_in_one_transaction(database, revision)
+            return await _make_indexes(database, revision, tell)
+        except DBAPIError as error:
+            if not is_locked(error):
+                raise
+        if not has_told:
+            tell("Another process is changing the database; waiting for it.")
+            has_told = True
 
 
 async def _run_until_done(database: Database, revision: str, tell: Tell) -> None:
@@ -77,6 +91,12 @@ async def _run_until_done(database: Database, revision: str, tell: Tell) -> None
             f"transaction uses it. Trying again in {pause} {'second' if pause == 1 else 'seconds'}."
         )
         await asyncio.sleep(pause)
+    await _make_indexes(database, revision, tell)
+
+
+async def _make_indexes(database: Database, revision: str, tell: Tell) -> None:
+    if revision == "head":
+        await making.make(database, tell)
 
 
 async def _run_online(database: Database, revision: str, tell: Tell) -> bool:
@@ -117,6 +137,7 @@ async def _run_in_one_transaction(database: Database, revision: str) -> None:
     """
     async with database.engine.connect() as connection:
         await connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
+        await connection.exec_driver_sql(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
         await connection.rollback()
         await connection.execution_options(sqlite_begin="IMMEDIATE")
         try:

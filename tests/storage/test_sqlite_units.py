@@ -1,4 +1,4 @@
-"""Units of work on SQLite: statements that run together with others, and those whose unit gave up."""
+"""Units of work on SQLite: statements that run together with others, units that gave up, and a new file."""
 
 import asyncio
 import sqlite3
@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from storage.dialects.sqlite import driver
 from storage.dialects.sqlite.driver import SqliteDriver
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database
@@ -163,3 +164,13 @@ async def test_a_connection_that_ends_in_a_transaction_keeps_no_lock_and_no_thre
         other.execute("BEGIN IMMEDIATE")
         assert other.execute("SELECT * FROM numbers").fetchall() == []
     del cursor
+
+
+def test_a_new_file_that_another_process_turns_to_a_log_is_not_refused(tmp_path, monkeypatch):
+    path = tmp_path / "new.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        # SQLite has refused, and the other one is done before it is asked again.
+        monkeypatch.setattr(driver, "sleep", lambda _: other.rollback())
+        with closing(driver.opened(str(path), sqlite3.Connection, timeout=0)) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from gateway.cli.kit.output import CommandError
+from gateway.cli.kit.output import CommandError, tell_operator
 from gateway.settings.settings import Settings
 from storage.copies.marks import Mark, State, read_mark
 from storage.engine.connection_terms import Terms
@@ -86,7 +86,7 @@ async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> Async
     migrates = migrate_sqlite and settings.sqlite_path is not None
     async with reached(settings, create=migrates) as database:
         if migrates:
-            await bring_up(database)
+            await bring_up(database, tell_operator)
         elif fault := await revision_fault(database) or await _unfinished(database):
             raise CommandError(fault)
         yield database

@@ -37,6 +37,11 @@ def noun(help: str) -> typer.Typer:
     return app
 
 
+def tell_operator(sentence: str) -> None:
+    """Say on standard error what a command waits for or does meanwhile."""
+    typer.echo(sentence, err=True)
+
+
 def show(result: Mapping[str, Any], text: str, *, as_json: bool) -> None:
     """Print `result` as one line of JSON, or `text` for people."""
     typer.echo(json.dumps(result, ensure_ascii=False) if as_json else text)

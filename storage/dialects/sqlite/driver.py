@@ -7,6 +7,7 @@ import asyncio
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from time import monotonic, sleep
 from types import SimpleNamespace
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -19,6 +20,8 @@ from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite.refusals import ChangesRefused
 
 SECONDS_BETWEEN_INTERRUPTS = 0.01
+SECONDS_OF_TURNING = 30
+SECONDS_BETWEEN_TURNS = 0.01
 # aiosqlite's own default.
 _ROWS_AT_A_TIME = 64
 
@@ -200,13 +203,27 @@ def opened(file: str, kind: type[Kind], **options: Any) -> Kind:
     try:
         # None: the driver never begins a transaction; we do.
         connection.isolation_level = None
-        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        _write_ahead(connection)
+        for pragma in ("synchronous=NORMAL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         connection.create_function("metadata_text", 2, metadata_text, deterministic=True)
     except sqlite3.Error:
         connection.close()
         raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Write to a log. Of several that turn a new file to it at once, SQLite refuses some without waiting."""
+    until = monotonic() + SECONDS_OF_TURNING
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+        sleep(SECONDS_BETWEEN_TURNS)
 
 
 def _connect(file: str, **options: Any) -> SqliteDriver:
