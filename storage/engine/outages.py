@@ -61,11 +61,6 @@ def is_outage(error: BaseException) -> bool:
     return state.startswith(_OUTAGES) or state in _STATES
 
 
-def is_locked(error: BaseException) -> bool:
-    """Whether another process kept SQLite's file locked for longer than the connection waits."""
-    return getattr(_of_driver(error), "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-
-
 def is_over_limit(error: BaseException) -> bool:
     """Whether the statement itself took too long, or was cancelled by an operator."""
     return _state(_of_driver(error)) == _CANCELLED

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.dialects.sqlite.driver import is_busy
 from storage.engine.database import Database
-from storage.engine.outages import is_locked
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, revision_after
 from storage.operator_errors import OperatorError
@@ -70,7 +70,7 @@ async def _run_when_unlocked(database: Database, revision: str, tell: Tell) -> N
             await _run_in_one_transaction(database, revision)
             return await _make_indexes(database, revision, tell)
         except DBAPIError as error:
-            if not is_locked(error):
+            if not is_busy(error.orig):
                 raise
         if not has_told:
             tell("Another process is changing the database; waiting for it.")

@@ -166,7 +166,7 @@ async def test_a_connection_that_ends_in_a_transaction_keeps_no_lock_and_no_thre
     del cursor
 
 
-def test_a_new_file_that_another_process_turns_to_a_log_is_not_refused(tmp_path, monkeypatch):
+def test_a_new_file_that_another_process_gives_a_write_ahead_log_is_waited_for(tmp_path, monkeypatch):
     path = tmp_path / "new.sqlite"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

@@ -20,8 +20,9 @@ from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite.refusals import ChangesRefused
 
 SECONDS_BETWEEN_INTERRUPTS = 0.01
-SECONDS_OF_TURNING = 30
-SECONDS_BETWEEN_TURNS = 0.01
+# How long a new connection tries to give a new file a write-ahead log.
+WAL_SECONDS = 30
+SECONDS_BETWEEN_TRIES = 0.01
 # aiosqlite's own default.
 _ROWS_AT_A_TIME = 64
 
@@ -203,7 +204,7 @@ def opened(file: str, kind: type[Kind], **options: Any) -> Kind:
     try:
         # None: the driver never begins a transaction; we do.
         connection.isolation_level = None
-        _write_ahead(connection)
+        _use_wal(connection)
         for pragma in ("synchronous=NORMAL", "foreign_keys=ON"):
             connection.execute(f"PRAGMA {pragma}")
         connection.create_function("metadata_text", 2, metadata_text, deterministic=True)
@@ -213,17 +214,23 @@ def opened(file: str, kind: type[Kind], **options: Any) -> Kind:
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Write to a log. Of several that turn a new file to it at once, SQLite refuses some without waiting."""
-    until = monotonic() + SECONDS_OF_TURNING
+def is_busy(error: BaseException | None) -> bool:
+    """Whether others kept the file locked for longer than the connection waits."""
+    # The lower byte is the kind of the error, the others its details.
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Give the file a write-ahead log. Of those who do so at once, SQLite refuses some without waiting."""
+    until = monotonic() + WAL_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > until:
+            if not is_busy(error) or monotonic() > until:
                 raise
-        sleep(SECONDS_BETWEEN_TURNS)
+        sleep(SECONDS_BETWEEN_TRIES)
 
 
 def _connect(file: str, **options: Any) -> SqliteDriver:
