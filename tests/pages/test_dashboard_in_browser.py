@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import httpx
 import pytest
 from playwright.async_api import Browser, expect
 
+from gateway.web.dashboard.metrics import question
+from storage.clock import now
 from tests.support.browsers.dashboard_site import Site, enter, served
 from tests.support.browsers.in_browser import opened, sign_in
 from tests.support.servers.gateways import bearer
@@ -169,6 +172,7 @@ async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: B
         await expect(dialog.locator("tfoot")).to_contain_text("In all")
         await dialog.get_by_role("button", name="Close").click()
         await expect(dialog).to_be_hidden()
+        await expect(metric.locator("summary")).to_be_focused()
         await metric.locator(".chart").focus()
         await page.keyboard.press("End")
         await page.keyboard.press("ArrowLeft")
@@ -217,19 +221,37 @@ async def test_the_switcher_leads_to_other_workspaces_by_keyboard(chromium: Brow
         await expect(page.get_by_role("link", name="All workspaces and new")).to_be_visible()
 
 
-async def test_the_running_period_moves_by_itself(chromium: Browser, site: Site) -> None:
+@pytest.mark.parametrize("opened_before", [timedelta(), timedelta(days=1)], ids=["today", "the day before"])
+async def test_the_running_period_moves_by_itself(
+    chromium: Browser, site: Site, monkeypatch: pytest.MonkeyPatch, opened_before: timedelta
+) -> None:
     address, tenant = site
+    monkeypatch.setattr(question, "now", lambda: now() - opened_before)
     async with opened(chromium, address) as page:
         # Once it is answered, the page is told of everything.
         async with page.expect_response(lambda response: "metricsChanged" in response.url):
             await enter(page, site, "range=today")
+        monkeypatch.undo()
         total = page.locator("#tab-active_user_by_event strong")
         before = await total.text_content()
         async with httpx.AsyncClient(base_url=f"{address}/api", headers=bearer(tenant.token)) as client:
-            event = {"name": "seen", "external_customer_id": "somebody new"}
+            event = {"name": "seen", "external_customer_id": f"somebody new {opened_before}"}
             await client.post("/events/ingest", json={"events": [event]})
         await expect(total).not_to_have_text(before or "")
         await expect(page.locator("#connection")).to_be_hidden()
         await page.route("**/graphql?*", lambda route: route.abort())
         await page.reload()
         await expect(page.get_by_role("status").filter(has_text="No connection")).to_be_visible()
+
+
+async def test_days_until_today_move_on_at_midnight_even_if_nothing_happens(
+    chromium: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    midnight = now().replace(hour=0, minute=0, second=0, microsecond=0)
+    monkeypatch.setattr(question, "now", lambda: midnight - timedelta(seconds=1))
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, "range=today")
+        legend = page.locator(".results .legend").first
+        yesterday = await legend.text_content()
+        monkeypatch.undo()
+        await expect(legend).not_to_have_text(yesterday or "")

@@ -152,3 +152,17 @@ async def test_a_date_that_a_country_left_out_has_no_periods(owner, path):
     assert "There are no periods in this range." in page
     assert "<polyline" not in page
     assert (await owner.open(f"{path}/metric/file_share_sessions?{asked}")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "until"),
+    [
+        ("start_date=2026-01-26&end_date=2026-02-01", "2026-02-01"),
+        # A day there is told as the workspace's next one, or the one after it.
+        ("start_date=2026-01-26&end_date=2026-02-01&timezone=America/Los_Angeles", "2026-02-03"),
+        ("range=7d", ""),
+    ],
+)
+async def test_a_page_says_until_which_day_changes_are_its_own(owner, path, asked, until):
+    page = (await owner.open(f"{path}?{asked}")).text
+    assert re.findall(r'data-until="(.*?)"', page) == [until]

@@ -101,29 +101,42 @@
     return true;
   };
 
+  const SOON = 1000;
+  const BETWEEN_LOOKS = 5000;
+  let isDue = false;
+  let renewedAt = -BETWEEN_LOOKS;
+
+  const renewSoon = () => {
+    if (isDue || dashboard().dataset.until === undefined) return;
+    isDue = true;
+    setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
+  };
+
+  const look = async () => {
+    const isBusy = document.hidden || dashboard().classList.contains("loading");
+    const isDone = !isBusy && (await renew().catch(() => false));
+    if (!isDone) return setTimeout(look, BETWEEN_LOOKS);
+    isDue = false;
+    renewedAt = performance.now();
+  };
+
+  // The days of a button move on at midnight, even if nothing happens.
+  let midnight = null;
+  const awaitMidnight = ({ secondsLeft }) => {
+    clearTimeout(midnight);
+    if (secondsLeft) midnight = setTimeout(renewSoon, secondsLeft * 1000);
+  };
+
   const follow = () => {
-    const SOON = 1000;
-    const BETWEEN_LOOKS = 5000;
     const words = document.getElementById("connection");
-    let isDue = false;
     let isFirst = true;
-    let renewedAt = -BETWEEN_LOOKS;
-    const look = async () => {
-      const isBusy = document.hidden || dashboard().classList.contains("loading");
-      const isDone = !isBusy && (await renew().catch(() => false));
-      if (!isDone) return setTimeout(look, BETWEEN_LOOKS);
-      isDue = false;
-      renewedAt = performance.now();
-    };
     const happened = (event) => {
       const changed = event && JSON.parse(event.data).data?.metricsChanged?.firstDay;
-      const until = dashboard().dataset.until;
+      const { until } = dashboard().dataset;
       // The page has just been made; after a later connection it may have missed something.
-      const isNews = event ? changed && changed <= until : !isFirst;
+      const isNews = event ? changed && (!until || changed <= until) : !isFirst;
       isFirst = false;
-      if (!until || !isNews || isDue) return;
-      isDue = true;
-      setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
+      if (isNews) renewSoon();
     };
     const stands = (isConnected) => {
       const text = isConnected ? "" : "No connection: these numbers may be out of date. Trying again.";
@@ -150,6 +163,7 @@
       });
     }
     window.duographCharts(part);
+    awaitMidnight(dashboard().querySelector(".results").dataset);
     for (const panel of part.querySelectorAll("[data-load]")) loadPanel(panel);
   };
 
@@ -173,7 +187,8 @@
       dialog.replaceChildren(...document.adoptNode(part).childNodes, end);
       window.duographCopies(dialog);
       const menu = link.closest("details");
-      dialog.onclose = () => menu.querySelector("summary").focus();
+      // The focus returns to where it is now, at once: the event of the end would come a frame later.
+      menu.querySelector("summary").focus();
       menu.open = false;
       dialog.showModal();
     } catch {

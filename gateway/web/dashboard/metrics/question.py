@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from math import ceil
 from typing import Any
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from gateway.web.dashboard.metrics.layout import CUMULATIVE, HEADLINE
 from gateway.web.kit.forms import Form
@@ -13,8 +13,8 @@ from gateway.web.kit.moments import DEFAULT_ZONE
 from schema.errors import Invalid, Problem, problem
 from schema.workspaces.workspaces import Workspace
 from storage.clock import now
-from storage.metrics.periods import ComparedRange, Interval
-from storage.metrics.zones import is_zone
+from storage.metrics.periods import ComparedRange, Interval, instants_of
+from storage.metrics.zones import in_zone, is_zone
 
 MOST_PERIODS = 750
 CUSTOM = "custom"
@@ -34,6 +34,8 @@ _ALIGNED = {"month": ComparedRange.PREVIOUS_MONTH, "12m": ComparedRange.PREVIOUS
 NOT_COMPARED = "none"
 _INTERVALS = ((2, Interval.HOUR), (92, Interval.DAY), (190, Interval.WEEK), (1500, Interval.MONTH))
 _HOURS_OF_A_DAY = 24
+# At one moment it may be Friday in one zone and Sunday in another.
+_MOST_BETWEEN_ZONES = timedelta(days=2)
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,21 @@ class Question:
     def is_of_another_metric(self) -> bool:
         """Whether the large chart is of another metric than the first."""
         return self.metric != HEADLINE[0]
+
+    @property
+    def followed_until(self) -> date | None:
+        """The last of the workspace's days that may change it; None if the range moves on with today."""
+        if self.range != CUSTOM:
+            return None
+        return self.end_date + (timedelta() if self.timezone == self.own_zone else _MOST_BETWEEN_ZONES)
+
+    @property
+    def seconds_left(self) -> int | None:
+        """The seconds until a range that ends today moves on; None if it stays as it is."""
+        if self.range == CUSTOM:
+            return None
+        _, ends = instants_of(self.end_date, self.end_date, self.timezone)
+        return max(0, ceil((ends - now()).total_seconds()))
 
     def shown(self, slug: str) -> str:
         """The metric that is drawn instead of another, or the same."""
@@ -140,7 +157,7 @@ def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Questi
     if not is_zone(zone):
         message = "Enter an IANA time zone name, such as Europe/Berlin"
         problems.append(problem(("query", "timezone"), message, "timezone", input=zone))
-    today = now().astimezone(ZoneInfo(zone if is_zone(zone) else DEFAULT_ZONE)).date()
+    today = in_zone(now(), zone if is_zone(zone) else DEFAULT_ZONE).date()
     name = sent.get("range") or (CUSTOM if sent.get("start_date") else DEFAULT_RANGE)
     start, end = _dates(name, today)
     if name == CUSTOM:
