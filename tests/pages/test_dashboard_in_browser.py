@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import httpx
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Page, expect
 
 from gateway.web.dashboard.metrics import question
 from storage.clock import now
@@ -235,8 +236,10 @@ async def test_the_running_period_moves_by_itself(
         total = page.locator("#tab-active_user_by_event strong")
         before = await total.text_content()
         async with httpx.AsyncClient(base_url=f"{address}/api", headers=bearer(tenant.token)) as client:
-            event = {"name": "seen", "external_customer_id": f"somebody new {opened_before}"}
-            await client.post("/events/ingest", json={"events": [event]})
+            # Over midnight, the numbers of two days must differ whichever case is first.
+            people = [f"new {opened_before} {number}" for number in range(1 + opened_before.days)]
+            events = [{"name": "seen", "external_customer_id": person} for person in people]
+            await client.post("/events/ingest", json={"events": events})
         await expect(total).not_to_have_text(before or "")
         await expect(page.locator("#connection")).to_be_hidden()
         await page.route("**/graphql?*", lambda route: route.abort())
@@ -244,14 +247,48 @@ async def test_the_running_period_moves_by_itself(
         await expect(page.get_by_role("status").filter(has_text="No connection")).to_be_visible()
 
 
-async def test_days_until_today_move_on_at_midnight_even_if_nothing_happens(
+@asynccontextmanager
+async def opened_before_midnight(
     chromium: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> AsyncIterator[tuple[Page, list[str]]]:
+    """The page of today a second before midnight, with its time stopped, and the dashboards it asks for."""
     midnight = now().replace(hour=0, minute=0, second=0, microsecond=0)
     monkeypatch.setattr(question, "now", lambda: midnight - timedelta(seconds=1))
     async with opened(chromium, site[0]) as page:
+        await page.clock.install(time=midnight - timedelta(hours=1))
+        await page.clock.pause_at(midnight)
         await enter(page, site, "range=today")
+        asked: list[str] = []
+        page.on("request", lambda sent: asked.append(sent.url) if "/dashboard?" in sent.url else None)
+        yield page, asked
+
+
+async def test_days_until_today_move_on_at_midnight_even_if_nothing_happens_and_the_pointer_rests(
+    chromium: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened_before_midnight(chromium, site, monkeypatch) as (page, asked):
         legend = page.locator(".results .legend").first
         yesterday = await legend.text_content()
         monkeypatch.undo()
+        await page.locator(".chart").first.hover()
+        await page.clock.run_for("04:00")
+        assert asked == []
+        await page.clock.run_for("02:00")
         await expect(legend).not_to_have_text(yesterday or "")
+
+
+async def test_charts_beside_a_question_that_is_refused_stay_when_they_were_about_to_be_renewed(
+    chromium: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened_before_midnight(chromium, site, monkeypatch) as (page, asked):
+        await page.get_by_text("Filters", exact=True).click()
+        await page.locator("#tab-file_share_sessions").hover()
+        await page.clock.run_for("00:10")
+        await page.get_by_label("Time zone").fill("Mars")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("alert")).to_contain_text("Time zone")
+        asked.clear()
+        await page.clock.run_for("10:00")
+        await page.evaluate("1")
+        assert asked == []
+        await expect(page.locator("#file_share_revenue .drawing").first).to_be_visible()

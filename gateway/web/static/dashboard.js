@@ -40,7 +40,7 @@
       // Several filters may be chosen in a row.
       if (isFiltering) dashboard().querySelector(".filters").open = true;
       if (push) history.pushState(null, "", address);
-      begin({ isAnswered: !isRefused });
+      begin({ isRefused });
       restoreFocus(focused);
     } catch (reason) {
       if (reason.name !== "AbortError") fail(address);
@@ -81,16 +81,34 @@
     panel.removeAttribute("aria-busy");
   };
 
-  // What somebody looks into stays as it is: a reading of a chart, an open table, a text that is selected.
+  const SOON = 1000;
+  const BETWEEN_LOOKS = 5000;
+  const MINUTE = 60_000;
+  let isDue = false;
+  let renewedAt = -BETWEEN_LOOKS;
+  let touchedAt = 0;
+  for (const type of ["pointermove", "pointerdown", "keydown", "wheel"]) {
+    addEventListener(type, () => (touchedAt = performance.now()), { passive: true });
+  }
+
+  // What somebody looks into stays as it is: a reading of a chart, an open table, a text that is selected. Of a page that
+  // nobody has touched for minutes, nothing is looked into.
   const isRead = (results) =>
-    document.querySelector("dialog[open]") || results.contains(document.activeElement) || results.matches(":has(:hover [data-chart], [data-chart]:hover, details[open])") || !getSelection().isCollapsed;
+    performance.now() - touchedAt < 5 * MINUTE &&
+    (document.querySelector("dialog[open]") || results.contains(document.activeElement) || results.matches(":has(:hover [data-chart], [data-chart]:hover, details[open])") || !getSelection().isCollapsed);
+
+  const isAnswered = () => dashboard().dataset.until !== undefined;
+  const mayRenew = () => !document.hidden && !dashboard().classList.contains("loading") && !isRead(dashboard().querySelector(".results"));
 
   // Charts move and lists renew themselves in place; the question, which may be half changed, is left alone.
   const renew = async () => {
-    const page = await pageAt(location.href);
-    const results = dashboard().querySelector(".results");
+    const address = location.href;
+    const page = await pageAt(address, AbortSignal.timeout(MINUTE));
     const fresh = page.querySelector("#dashboard .results");
-    if (!fresh || isRead(results)) return false;
+    if (!fresh || location.href !== address || !mayRenew()) return false;
+    // What it asks for may have been deleted.
+    if (page.querySelector("#dashboard .question .errors")) return show(address, { push: false });
+    const results = dashboard().querySelector(".results");
     for (const panel of results.querySelectorAll("[data-load]")) {
       fresh.querySelector(`#${panel.id}`)?.replaceChildren(...panel.childNodes);
     }
@@ -101,30 +119,26 @@
     return true;
   };
 
-  const SOON = 1000;
-  const BETWEEN_LOOKS = 5000;
-  let isDue = false;
-  let renewedAt = -BETWEEN_LOOKS;
-
-  const renewSoon = () => {
-    if (isDue || dashboard().dataset.until === undefined) return;
-    isDue = true;
-    setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
-  };
-
   const look = async () => {
-    const isBusy = document.hidden || dashboard().classList.contains("loading");
-    const isDone = !isBusy && (await renew().catch(() => false));
+    const isDone = !isAnswered() || (mayRenew() && (await renew().catch(() => false)) !== false);
     if (!isDone) return setTimeout(look, BETWEEN_LOOKS);
     isDue = false;
     renewedAt = performance.now();
   };
 
-  // The days of a button move on at midnight, even if nothing happens.
-  let midnight = null;
-  const awaitMidnight = ({ secondsLeft }) => {
-    clearTimeout(midnight);
-    if (secondsLeft) midnight = setTimeout(renewSoon, secondsLeft * 1000);
+  const renewSoon = () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
+  };
+
+  // The days of a button move on at midnight, even if nothing happens; charts that could not be read are tried again.
+  let later = null;
+  const renewLater = ({ periods, secondsLeft }) => {
+    clearTimeout(later);
+    const seconds = periods ? secondsLeft : 60;
+    // The pages of many people do not ask in the same second.
+    if (seconds) later = setTimeout(renewSoon, (Number(seconds) + 5 * Math.random()) * 1000);
   };
 
   const follow = () => {
@@ -163,7 +177,7 @@
       });
     }
     window.duographCharts(part);
-    awaitMidnight(dashboard().querySelector(".results").dataset);
+    renewLater(dashboard().querySelector(".results").dataset);
     for (const panel of part.querySelectorAll("[data-load]")) loadPanel(panel);
   };
 
@@ -187,7 +201,7 @@
       dialog.replaceChildren(...document.adoptNode(part).childNodes, end);
       window.duographCopies(dialog);
       const menu = link.closest("details");
-      // The focus returns to where it is now, at once: the event of the end would come a frame later.
+      // The focus returns to where it is now, at once; the close event would come a frame later.
       menu.querySelector("summary").focus();
       menu.open = false;
       dialog.showModal();
@@ -198,7 +212,7 @@
 
   const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
 
-  const begin = ({ isAnswered = true } = {}) => {
+  const begin = ({ isRefused = false } = {}) => {
     const root = dashboard();
     root.classList.add("enhanced");
     const form = root.querySelector("form.question");
@@ -211,7 +225,7 @@
     }
     form.querySelector("[name=timezone]").addEventListener("focus", offerZones, { once: true });
     window.duographSuggest?.(root);
-    if (isAnswered) enhance(root);
+    if (!isRefused) enhance(root);
   };
 
   addEventListener("popstate", () => show(location.href, { push: false }));

@@ -44,7 +44,8 @@ class Question:
 
     `own_zone` is the workspace's. `interval` is None if it follows from the range. `share_id` and
     `customer_id` are texts as sent. `is_left_alone` is whether a workspace that compares is asked not to.
-    `metric` is that of the large chart. If `is_cumulative`, what can be added up over the range is.
+    `metric` is that of the large chart. If `is_cumulative`, what can be added up over the range is. If it
+    `moves_on`, it ends today, whichever day that is.
     """
 
     range: str
@@ -60,6 +61,7 @@ class Question:
     is_left_alone: bool
     metric: str
     is_cumulative: bool
+    moves_on: bool
 
     @property
     def used_interval(self) -> Interval:
@@ -86,15 +88,15 @@ class Question:
 
     @property
     def followed_until(self) -> date | None:
-        """The last of the workspace's days that may change it; None if the range moves on with today."""
-        if self.range != CUSTOM:
+        """The last of the workspace's days that may change it; None if it moves on."""
+        if self.moves_on:
             return None
         return self.end_date + (timedelta() if self.timezone == self.own_zone else _MOST_BETWEEN_ZONES)
 
     @property
     def seconds_left(self) -> int | None:
-        """The seconds until a range that ends today moves on; None if it stays as it is."""
-        if self.range == CUSTOM:
+        """The seconds until it moves on; None if it stays as it is."""
+        if not self.moves_on:
             return None
         _, ends = instants_of(self.end_date, self.end_date, self.timezone)
         return max(0, ceil((ends - now()).total_seconds()))
@@ -182,6 +184,7 @@ def read_question(sent: Mapping[str, str], workspace: Workspace) -> tuple[Questi
         is_left_alone=may_compare and compare is None,
         metric=metric if (metric := sent.get("metric")) in HEADLINE else HEADLINE[0],
         is_cumulative=sent.get("cumulative") == "1",
+        moves_on=name != CUSTOM or not sent.get("end_date"),
     )
     if not problems and end < start:
         message = "The last date should not be before the first"
