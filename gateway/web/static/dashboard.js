@@ -3,6 +3,8 @@
 
 {
   let running = null;
+  // The address of the question that is shown; that of the page may be of one that could not be loaded.
+  let shownAt = location.href;
   const dashboard = () => document.getElementById("dashboard");
 
   const pageAt = async (address, signal) => {
@@ -85,6 +87,7 @@
   const BETWEEN_LOOKS = 5000;
   const MINUTE = 60_000;
   let isDue = false;
+  let isStale = false;
   let renewedAt = -BETWEEN_LOOKS;
   let touchedAt = 0;
   for (const type of ["pointermove", "pointerdown", "keydown", "wheel"]) {
@@ -102,12 +105,13 @@
 
   // Charts move and lists renew themselves in place; the question, which may be half changed, is left alone.
   const renew = async () => {
-    const address = location.href;
+    const address = shownAt;
     const page = await pageAt(address, AbortSignal.timeout(MINUTE));
     const fresh = page.querySelector("#dashboard .results");
-    if (!fresh || location.href !== address || !mayRenew()) return false;
-    // What it asks for may have been deleted.
-    if (page.querySelector("#dashboard .question .errors")) return show(address, { push: false });
+    if (!fresh || shownAt !== address || !mayRenew()) return false;
+    // What it asks for may have been deleted; somebody may be typing in the question.
+    if (page.querySelector("#dashboard .question .errors")) return fail(address);
+    document.getElementById("progress").hidden = true;
     const results = dashboard().querySelector(".results");
     for (const panel of results.querySelectorAll("[data-load]")) {
       fresh.querySelector(`#${panel.id}`)?.replaceChildren(...panel.childNodes);
@@ -120,13 +124,17 @@
   };
 
   const look = async () => {
+    isStale = false;
     const isDone = !isAnswered() || (mayRenew() && (await renew().catch(() => false)) !== false);
     if (!isDone) return setTimeout(look, BETWEEN_LOOKS);
     isDue = false;
     renewedAt = performance.now();
+    if (isStale) renewSoon();
   };
 
+  // What happens while the page is being asked for may not be in the answer.
   const renewSoon = () => {
+    isStale = true;
     if (isDue) return;
     isDue = true;
     setTimeout(look, Math.max(SOON, renewedAt + BETWEEN_LOOKS - performance.now()));
@@ -214,6 +222,7 @@
 
   const begin = ({ isRefused = false } = {}) => {
     const root = dashboard();
+    shownAt = location.href;
     root.classList.add("enhanced");
     const form = root.querySelector("form.question");
     form.addEventListener("submit", (event) => {
