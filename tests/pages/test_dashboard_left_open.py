@@ -43,9 +43,11 @@ async def test_the_running_period_moves_by_itself(
         total = page.locator("#tab-active_user_by_event strong")
         before = await total.text_content()
         async with httpx.AsyncClient(base_url=f"{address}/api", headers=bearer(tenant.token)) as client:
-            person = f"new {opened_before}"
-            event = {"name": "seen", "external_customer_id": person, "timestamp": moment.isoformat()}
-            await client.post("/events/ingest", json={"events": [event]})
+            seen = {"name": "seen", "timestamp": moment.isoformat()}
+            # The numbers of two days differ, even if it was midnight since the other case.
+            people = [f"new {opened_before} {number}" for number in range(1 + opened_before.days)]
+            events = [seen | {"external_customer_id": person} for person in people]
+            await client.post("/events/ingest", json={"events": events})
         await expect(total).not_to_have_text(before or "")
         await expect(page.locator("#connection")).to_be_hidden()
         await page.route("**/graphql?*", lambda route: route.abort())
