@@ -11,9 +11,12 @@ from urllib.parse import unquote
 
 import pytest
 
+from gateway.web.dashboard import page as dashboard
 from gateway.web.dashboard.metrics import question
 from gateway.web.dashboard.metrics.cards import NO_DATA
+from gateway.web.dashboard.parts import Part
 from resolvers.metrics import answers
+from schema.errors import Unavailable
 from tests.support.tenants.dashboards import ADDRESS, compare_in, table_in
 
 
@@ -166,3 +169,15 @@ async def test_a_date_that_a_country_left_out_has_no_periods(owner, path):
 async def test_a_page_says_until_which_day_changes_are_its_own(owner, path, asked, until):
     page = (await owner.open(f"{path}?{asked}")).text
     assert re.findall(r'data-until="(.*?)"', page) == [until]
+
+
+async def test_the_last_date_of_the_calendar_is_no_error_while_metrics_cannot_be_read(
+    owner, path, monkeypatch
+):
+    async def fail(answer):
+        answer.close()
+        return Part(None, Unavailable("The database does not answer."))
+
+    monkeypatch.setattr(dashboard, "attempt", fail)
+    await owner.open(f"{path}?start_date=9999-12-31&end_date=9999-12-31&timezone=Asia/Tokyo")
+    assert owner.page.status_code == 200

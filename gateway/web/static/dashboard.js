@@ -100,7 +100,7 @@
     performance.now() - touchedAt < 5 * MINUTE &&
     (document.querySelector("dialog[open]") || results.contains(document.activeElement) || results.matches(":has(:hover [data-chart], [data-chart]:hover, details[open])") || !getSelection().isCollapsed);
 
-  const isAnswered = () => dashboard().dataset.until !== undefined;
+  const isAccepted = () => dashboard().dataset.until !== undefined;
   const mayRenew = () => !document.hidden && !dashboard().classList.contains("loading") && !isRead(dashboard().querySelector(".results"));
 
   // Charts move and lists renew themselves in place; the question, which may be half changed, is left alone.
@@ -125,7 +125,7 @@
 
   const look = async () => {
     isStale = false;
-    const isDone = !isAnswered() || (mayRenew() && (await renew().catch(() => false)) !== false);
+    const isDone = !isAccepted() || (mayRenew() && (await renew().catch(() => false)) !== false);
     if (!isDone) return setTimeout(look, BETWEEN_LOOKS);
     isDue = false;
     renewedAt = performance.now();

@@ -13,7 +13,7 @@ from gateway.web.kit.moments import DEFAULT_ZONE
 from schema.errors import Invalid, Problem, problem
 from schema.workspaces.workspaces import Workspace
 from storage.clock import now
-from storage.metrics.periods import ComparedRange, Interval, instants_of
+from storage.metrics.periods import LAST_DATE, ComparedRange, Interval, instants_of
 from storage.metrics.zones import in_zone, is_zone
 
 MOST_PERIODS = 750
@@ -91,7 +91,8 @@ class Question:
         """The last of the workspace's days that may change it; None if it moves on."""
         if self.moves_on:
             return None
-        return self.end_date + (timedelta() if self.timezone == self.own_zone else _MOST_BETWEEN_ZONES)
+        last = min(self.end_date, LAST_DATE)
+        return last if self.timezone == self.own_zone else last + _MOST_BETWEEN_ZONES
 
     @property
     def seconds_left(self) -> int | None:
