@@ -94,8 +94,8 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 	@$(BIN)/duograph docs export --check
 	@$(BIN)/python -m tests.project.audit
 
-quick: setup  ## Lint, type-check and test what changed since main, and what imports it
-	@$(BIN)/python -m tests.project.quick
+quick: setup  ## In 15 seconds lint, type-check and test what changed since main, nearest tests first (SECONDS=60)
+	@$(BIN)/python -m tests.project.quick $(SECONDS)
 
 deploy-check: setup  ## Show what the files of docs/deploy/ protect, and fail where a protection is missing
 	@$(BIN)/python -m tests.deploy

@@ -39,6 +39,7 @@ pytest_plugins = [
     "tests.support.plugins.process_state",
     "tests.support.plugins.time_limits",
     "tests.support.plugins.times",
+    "tests.support.plugins.until",
 ]
 
 # Without bytecode, each command that a test starts would compile every library.

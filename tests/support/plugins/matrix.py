@@ -41,7 +41,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     cases: dict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if isinstance(item, pytest.Function) and _database(item) is not None:
+        if isinstance(item, pytest.Function) and database_of(item) is not None:
             cases[_case(item)].append(item)
     left_out = {item for case, variants in cases.items() for item in _left_out(config, case, variants)}
     if left_out:
@@ -51,16 +51,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _left_out(config: pytest.Config, case: str, variants: list[pytest.Function]) -> list[pytest.Function]:
     """The variants of a case that do not run; none where the selection was narrower already."""
-    if len({_database(item) for item in variants}) < len(DATABASES):
+    if len({database_of(item) for item in variants}) < len(DATABASES):
         return []
     drawn = crc32(case.encode()) % 2
     surfaces = {_surface(item) for item in variants}
     if surfaces == {None}:
         alone = [item for item in variants if _needs_one_database(config, item)]
-        return [item for item in alone if _database(item) != drawn]
+        return [item for item in alone if database_of(item) != drawn]
     if len(surfaces) < len(SURFACES):
         return []
-    return [item for item in variants if _database(item) ^ _surface(item) != drawn]
+    return [item for item in variants if database_of(item) ^ _surface(item) != drawn]
 
 
 def _needs_one_database(config: pytest.Config, item: pytest.Function) -> bool:
@@ -75,7 +75,7 @@ def _case(item: pytest.Function) -> str:
     return f"{name}[{'-'.join(part for part in parameters.strip(']').split('-') if part not in left)}"
 
 
-def _database(item: pytest.Function) -> int | None:
+def database_of(item: pytest.Function) -> int | None:
     """Its place among the databases; the first of an installation's two words is one, too."""
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     database = parameters.get("database_url") or parameters.get("installation", [None])[0]

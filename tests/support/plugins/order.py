@@ -10,5 +10,5 @@ from _pytest.terminal import TerminalReporter
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
     seed = config.getoption("randomly_seed", None)
-    if isinstance(seed, int):
+    if isinstance(seed, int) and config.getoption("begin_until", None) is None:
         terminalreporter.write_line(f"Repeat this order: make test SEED={seed}")
