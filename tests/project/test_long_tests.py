@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.project.inner_runs import WITHOUT
 from tests.support.plugins import long_tests
 
 MODULE = """
@@ -18,8 +19,6 @@ def test_short(number):
 def test_long(number):
     pass
 """
-# At its end a run looks for objects that were not closed, among all of the process that it is in.
-WITHOUT = [f"-pno:{plugin}" for plugin in ("asyncio", "unraisableexception", "threadexception")]
 
 
 class Collected:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.project.inner_runs import WITHOUT
 from tests.support.plugins import matrix
 
 CONFTEST = """
@@ -44,8 +45,6 @@ def test_dialect(number, database_url):
 def test_lock(number, database_url):
     pass
 """
-# At its end a run looks for objects that were not closed, among all of the process that it is in.
-WITHOUT = [f"-pno:{plugin}" for plugin in ("asyncio", "unraisableexception", "threadexception")]
 BOTH = frozenset({("sqlite", None), ("postgresql", None)})
 EACH_ONCE = {
     frozenset({("sqlite", "graphql"), ("postgresql", "rest")}),

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from tests.project.inner_runs import WITHOUT
 from tests.support.plugins import process_state
 
 MODULE = """
@@ -23,10 +24,6 @@ def test_puts_all_back(monkeypatch):
     monkeypatch.setenv("NOT_LEFT", "1")
     monkeypatch.chdir("/")
 """
-# At its end a run looks for objects that were not closed, among all of the process that it is in.
-# The folder for temporary files that it would make is this run's, and PostgreSQL could not enter it any more.
-PLUGINS = ("asyncio", "randomly", "tmpdir", "unraisableexception", "threadexception")
-WITHOUT = [f"-pno:{plugin}" for plugin in PLUGINS]
 
 
 class Failed:
@@ -43,7 +40,7 @@ def test_what_a_test_leaves_changed_fails_at_its_end_by_name(tmp_path, monkeypat
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     monkeypatch.chdir(tmp_path)
     failed = Failed()
-    options = ["-qq", "--import-mode=importlib", "-p", "no:cacheprovider", *WITHOUT]
+    options = ["-qq", "--import-mode=importlib", "-p", "no:cacheprovider", "-p", "no:randomly", *WITHOUT]
     with monkeypatch.context() as own:
         # Set, so that it is put back.
         own.setenv("LEFT_BY_A_TEST", "0")

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from tests.project.inner_runs import WITHOUT
 from tests.support.plugins import matrix, until
 
 CONFTEST = """
@@ -34,8 +35,6 @@ FAR = """
 def test_far():
     pass
 """
-# At its end a run looks for objects that were not closed, among all of the process that it is in.
-WITHOUT = [f"-pno:{plugin}" for plugin in ("asyncio", "unraisableexception", "threadexception")]
 
 
 class Running:
